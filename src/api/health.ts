@@ -62,9 +62,7 @@ async function checkStore(store: Store): Promise<string | undefined> {
   }
 }
 
-function findStoreProblem(
-  { canWrite, disk, lastFailure }: StoreMetrics,
-): string | undefined {
+function findStoreProblem({ canWrite, disk, lastFailure }: StoreMetrics): string | undefined {
   if (!canWrite) return 'The server cannot write until it is restarted.';
   if (disk && disk.freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
   // Ready again after a while: only another write can show that the problem is over.

@@ -53,9 +53,7 @@ export function parseParameters<Table extends ParameterTable>(
   return values as Values<Table>; // each parser returns its parameter's type
 }
 
-export function withDefault<Value>(
-  { schema, parse }: Parser<Value>, value: NoInfer<Value>,
-) {
+export function withDefault<Value>({ schema, parse }: Parser<Value>, value: NoInfer<Value>) {
   return { schema: { ...schema, default: value }, parse, default: value };
 }
 

@@ -94,9 +94,7 @@ function formatSearch(places: readonly Place[], words: string): string {
 }
 
 /** What follows a flag that takes a value, as cases of bash and zsh for place and flag. */
-function formatValueCases(
-  places: readonly Place[], format: (value: Operand) => string,
-): string {
+function formatValueCases(places: readonly Place[], format: (value: Operand) => string): string {
   const values = places.flatMap(({ path, flags }) => flags.flatMap(({ word, value }) =>
     (value ? [{ pattern: `'${path} ${word}'`, text: format(value) }] : [])));
   return [...Map.groupBy(values, ({ text }) => text)].map(([text, alike]) =>

@@ -10,9 +10,7 @@ const OTHERS_MODE = 0o007;
 const NOT_OWNER_MODE = 0o077;
 
 /** A whole number from 0 to `limit`. @throws UsageError */
-export function readNumber(
-  values: Values, name: string, fallback: number, limit: number,
-): number {
+export function readNumber(values: Values, name: string, fallback: number, limit: number): number {
   const text = values[name];
   if (text === undefined) return fallback;
   const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;

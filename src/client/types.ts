@@ -14,9 +14,7 @@ import type {
 import type { Issue } from '../domain/error.ts';
 import type { ImportMode } from '../store/catalogue-store.ts';
 
-export type {
-  ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus,
-};
+export type { ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus };
 
 /** A product. Times are RFC 3339 in UTC; `price` is in the major unit of `currency`. */
 export type Product = ProductJson;

@@ -122,9 +122,7 @@ export class Webhooks {
   }
 
   /** An attempt with its request and response. @param n Number of the attempt. */
-  delivery(
-    id: string, n: number, options: RequestOptions = {},
-  ): Promise<WebhookAttemptDetail> {
+  delivery(id: string, n: number, options: RequestOptions = {}): Promise<WebhookAttemptDetail> {
     return this.#send('GET', `${formatPath(id)}/deliveries/${n}`, options);
   }
 

@@ -38,9 +38,7 @@ export class ObjectReader {
    * A missing member gets its value from `defaults`; in a partial object, it may stay missing.
    * @throws AppError `invalid_data` if `body` is not an object
    */
-  constructor(
-    body: unknown, defaults: Readonly<Record<string, unknown>> = {}, isPartial = false,
-  ) {
+  constructor(body: unknown, defaults: Readonly<Record<string, unknown>> = {}, isPartial = false) {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new AppError('invalid_data', 'The body must be a JSON object.', {
         issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }],

@@ -184,9 +184,7 @@ export class Keys {
    * Creates a key with the same permissions; the old one expires after an overlap.
    * @param overlapMs Default: 24 hours. @throws AppError `invalid_data`, `not_found`
    */
-  async rotate(
-    id: string, overlapMs = parseDuration(KEY_OVERLAP_DEFAULT),
-  ): Promise<CreatedKey> {
+  async rotate(id: string, overlapMs = parseDuration(KEY_OVERLAP_DEFAULT)): Promise<CreatedKey> {
     const key = getKey(id, 'keys.rotate');
     const overlap = readValue(overlapMs, 'keys.rotate: overlapMs', parseOverlap);
     const secret = generateApiKey();

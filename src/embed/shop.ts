@@ -70,9 +70,7 @@ export interface Shop {
  * Opens a shop.
  * @throws AppError `unavailable` for a folder that cannot be used; `invalid_data` for an option
  */
-export async function createShop(
-  location: ShopLocation, options: ShopOptions = {},
-): Promise<Shop> {
+export async function createShop(location: ShopLocation, options: ShopOptions = {}): Promise<Shop> {
   const parsed = readShopOptions(options);
   const { store, close } = await openLocation(location, parsed.clock);
   try {

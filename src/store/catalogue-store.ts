@@ -127,9 +127,7 @@ export interface MissingProducts {
  */
 export interface StreamedStocktake {
   /** Notes the products of these results, and those that invalid changes name. */
-  addNamed(
-    results: readonly StockResult[], invalid: readonly ProductReference[],
-  ): Promise<void>;
+  addNamed(results: readonly StockResult[], invalid: readonly ProductReference[]): Promise<void>;
   /**
    * Finds the products in stock that it has not named, among those that existed at a position.
    * Call it once, after all batches.

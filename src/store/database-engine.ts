@@ -49,9 +49,7 @@ export interface DatabaseEngine {
   /** Undefined if the settings name a data folder. @throws AppError `invalid_data` */
   readLocation(input: LocationInput): DatabaseLocation | undefined;
   /** The flags that name a location again, for commands to copy. */
-  formatLocation(
-    location: DatabaseLocation, quote: (text: string) => string,
-  ): readonly string[];
+  formatLocation(location: DatabaseLocation, quote: (text: string) => string): readonly string[];
   /** @throws AppError `invalid_data` for the URL; `unavailable` */
   open(location: DatabaseLocation, clock?: () => number): Promise<Store>;
   /** `find` of each must be called before the next one. @throws AppError as `open` */

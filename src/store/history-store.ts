@@ -255,7 +255,5 @@ export interface ImportStore {
   /** Of all, or of one kind: undefined if there are too many records to find out. */
   countImports(sellerId: SellerId, kind: ImportKind | undefined): Promise<ListCount | undefined>;
   /** The newest imports whose file name or source contains the text, in any case. */
-  searchImports(
-    sellerId: SellerId, text: string, limit: number,
-  ): Promise<readonly ImportRecord[]>;
+  searchImports(sellerId: SellerId, text: string, limit: number): Promise<readonly ImportRecord[]>;
 }

@@ -126,9 +126,7 @@ export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
 }
 
 /** A discriminated union of the named object schemas. @param member Its value determines which */
-export function unionOf(
-  member: string, names: Readonly<Record<string, string>>,
-): Schema {
+export function unionOf(member: string, names: Readonly<Record<string, string>>): Schema {
   return {
     oneOf: [...new Set(Object.values(names))].map(refer),
     discriminator: {

@@ -41,9 +41,7 @@ export function withArchived(list: ListQuery): ListQuery {
   return { ...list, filter: { ...list.filter, archived: 'any' } };
 }
 
-function listPage(
-  call: ApiRequest, services: Services, list: ListQuery,
-): Reply | Promise<Reply> {
+function listPage(call: ApiRequest, services: Services, list: ListQuery): Reply | Promise<Reply> {
   const { sellerId, position } = call.caller;
   const { cursors, pages } = services;
   const { limit, fields, format } = list;

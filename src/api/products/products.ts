@@ -80,9 +80,7 @@ function applyConditions({ headers }: ApiRequest, whole: Reply): Reply {
   return { status: 304, headers: { 'cache-control': caching, etag } };
 }
 
-async function renderPast(
-  call: ApiRequest, services: Services, moment: Moment,
-): Promise<Reply> {
+async function renderPast(call: ApiRequest, services: Services, moment: Moment): Promise<Reply> {
   const position = await findPosition(call, services, moment);
   const { sellerId } = call.caller;
   const product = await services.store.findProductAt(sellerId, readTarget(call), position);

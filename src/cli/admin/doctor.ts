@@ -33,9 +33,7 @@ export const doctor: Command = {
       name: 'node', subject: `the release of Node, ${process.version}`,
       findings: checkNodeRelease(process.version, now),
     };
-    const results = [
-      ...await runChecks(input, checks), ...await runChecks(input, [node]),
-    ];
+    const results = [...await runChecks(input, checks), ...await runChecks(input, [node])];
     const { status, faults, warnings } = assess(results.flatMap(({ findings }) => findings));
     if (isJson) out(JSON.stringify({ status, faults, warnings, checks: results }));
     if (faults > 0) throw new CommandFailure(`Doctor found ${formatCounted(faults, 'fault')}.`);

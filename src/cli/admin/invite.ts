@@ -7,9 +7,7 @@ import { type Account, parseRole, type Role } from '../../domain/access/account.
 import type { SellerId } from '../../domain/id.ts';
 import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import type { AccountStore } from '../../store/account-store.ts';
-import {
-  type Command, CommandFailure, type Input, setting, UsageError,
-} from '../command.ts';
+import { type Command, CommandFailure, type Input, setting, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 import { getAccount } from './account.ts';
 import { readSellerId } from './seller.ts';

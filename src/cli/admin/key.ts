@@ -7,9 +7,7 @@ import {
 } from '../../domain/access/api-key.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { AppError } from '../../domain/error.ts';
-import {
-  type KeyId, type KeyReference, parseKeyId, type SellerId,
-} from '../../domain/id.ts';
+import { type KeyId, type KeyReference, parseKeyId, type SellerId } from '../../domain/id.ts';
 import { KEY_OVERLAP_DEFAULT } from '../../domain/limits.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
 import type { AccessStore } from '../../store/access-store.ts';

@@ -36,9 +36,7 @@ export class TemporaryFailure extends CommandFailure {
   /** The server's `Retry-After`. */
   readonly retryAfterMs: number;
 
-  constructor(
-    message: string, { wasReached = true, retryAfterMs = 0, ...options }: Details = {},
-  ) {
+  constructor(message: string, { wasReached = true, retryAfterMs = 0, ...options }: Details = {}) {
     super(message, options);
     this.wasReached = wasReached;
     this.retryAfterMs = retryAfterMs;

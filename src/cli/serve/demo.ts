@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_PORT } from '../limits.ts';
-import {
-  generateApiKey, parseNewApiKey, toStoredSecret,
-} from '../../domain/access/api-key.ts';
+import { generateApiKey, parseNewApiKey, toStoredSecret } from '../../domain/access/api-key.ts';
 import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts';
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';

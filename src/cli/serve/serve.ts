@@ -8,9 +8,7 @@ import { relative } from 'node:path';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
-import {
-  DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS,
-} from '../limits.ts';
+import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
 import type { LoadedFeature, Operator, RunningServer } from '../../feature.ts';
 import { type AppOptions, createApp, features } from '../../features.ts';
 import { safeErrorReporter } from '../../http/response/problem.ts';

@@ -105,9 +105,7 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
     && password.toLowerCase().includes(name.toLowerCase()));
   const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
   if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
-  return invalid(
-    'format', 'Is easy to guess. Use a password unrelated to you or the shop.',
-  );
+  return invalid('format', 'Is easy to guess. Use a password unrelated to you or the shop.');
 }
 
 /** NFKC, so that a password works from any keyboard. */

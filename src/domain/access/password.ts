@@ -63,9 +63,7 @@ export class Passwords {
     return timingSafeEqual(derived, hash);
   }
 
-  async #derive(
-    password: string, parameters: Omit<Argon2Parameters, 'message'>,
-  ): Promise<Buffer> {
+  async #derive(password: string, parameters: Omit<Argon2Parameters, 'message'>): Promise<Buffer> {
     await this.#acquire();
     try {
       return await derive('argon2id', { ...parameters, message: normalisePassword(password) });

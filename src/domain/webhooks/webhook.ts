@@ -99,8 +99,6 @@ export function formatWebhook(webhook: Webhook): string {
 }
 
 /** When a failed message is retried; undefined unless the last attempt failed. */
-export function findNextAttempt(
-  { status, failures, nextAttemptAt }: Webhook,
-): number | undefined {
+export function findNextAttempt({ status, failures, nextAttemptAt }: Webhook): number | undefined {
   return status === 'active' && failures > 0 ? nextAttemptAt : undefined;
 }

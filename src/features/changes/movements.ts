@@ -49,9 +49,7 @@ function parseLedgerQuery(call: ApiRequest): LedgerQuery {
   };
 }
 
-async function listPage(
-  call: ApiRequest, services: Services, ledger: LedgerQuery,
-): Promise<Reply> {
+async function listPage(call: ApiRequest, services: Services, ledger: LedgerQuery): Promise<Reply> {
   const { store, cursors } = services;
   const { sellerId } = call.caller;
   const { filter, after, isDescending, limit } = ledger;

@@ -58,9 +58,7 @@ export async function sendToEndpoint(
 }
 
 /** Stores the next message, or skips changes without one. Returns whether it did. */
-async function startMessage(
-  webhook: Webhook, { store, clock }: EndpointOptions,
-): Promise<boolean> {
+async function startMessage(webhook: Webhook, { store, clock }: EndpointOptions): Promise<boolean> {
   const next = await findNextMessage(store, webhook, clock());
   if (!next) {
     await store.disableWebhook(webhook, `${PRUNED} ${THEN_ACTIVE}`);

@@ -18,9 +18,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
 ]);
 const NOT_KEPT = '(not stored)';
 
-export function describeRequest(
-  url: URL, headers: OutgoingHttpHeaders, body: string,
-): SentRequest {
+export function describeRequest(url: URL, headers: OutgoingHttpHeaders, body: string): SentRequest {
   const bytes = Buffer.from(body);
   return {
     url: url.href,

@@ -65,9 +65,7 @@ export async function* readForm(
  * The whole text of a part.
  * @throws AppError `body_too_large`; `invalid_data` if it is not UTF-8
  */
-export async function readField(
-  { name, content }: FormPart, limitBytes: number,
-): Promise<string> {
+export async function readField({ name, content }: FormPart, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of content) {

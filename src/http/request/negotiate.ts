@@ -45,9 +45,7 @@ export function negotiateCoding(
 }
 
 /** The first form with the greatest weight above 0. */
-function prefer<Form>(
-  forms: readonly Form[], weigh: (form: Form) => number,
-): Form | undefined {
+function prefer<Form>(forms: readonly Form[], weigh: (form: Form) => number): Form | undefined {
   let best: Form | undefined;
   let bestWeight = 0;
   for (const form of forms) {

@@ -193,9 +193,7 @@ export class Reauthorization {
   #pending: Promise<void> | undefined;
 
   /** `reauthorize` rejects when the client has lost its access; `now` is in milliseconds. */
-  constructor(
-    reauthorize: () => Promise<void>, intervalMs: number, now = () => performance.now(),
-  ) {
+  constructor(reauthorize: () => Promise<void>, intervalMs: number, now = () => performance.now()) {
     this.#reauthorize = reauthorize;
     this.#intervalMs = intervalMs;
     this.#now = now;

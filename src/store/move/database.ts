@@ -3,9 +3,7 @@
  * `setting`.
  */
 import { AppError } from '../../domain/error.ts';
-import {
-  type ConnectOptions, openConnection,
-} from '../postgres/connect/open-connection.ts';
+import { type ConnectOptions, openConnection } from '../postgres/connect/open-connection.ts';
 import { explainOpening } from '../postgres/connect/opening-failures.ts';
 import { DATABASE_TIME } from '../postgres/nodes/node-table.ts';
 import { makePatientRunner, MOVE_SETTING } from '../postgres/schema/migrate.ts';

@@ -82,9 +82,7 @@ export function deriveAuditKey(key: ServerKey): AuditKey {
 /** The hash of an event. `before` is the previous hash, or 32 zeros. */
 export function chainHash(before: Uint8Array, event: HashedEvent): Buffer {
   const { n, sellerId, at, type, address, subject, actorName } = event;
-  const text = JSON.stringify([
-    n, sellerId ?? null, at, type, address, subject, actorName ?? null,
-  ]);
+  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject, actorName ?? null]);
   return createHash('sha256').update(before).update(text).digest();
 }
 

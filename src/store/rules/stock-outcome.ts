@@ -4,9 +4,7 @@
  * statuses must never change.
  */
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
-import type {
-  StockChange, StockResult, StockStatus,
-} from '../../domain/catalogue/stock-change.ts';
+import type { StockChange, StockResult, StockStatus } from '../../domain/catalogue/stock-change.ts';
 import type { ProductId } from '../../domain/id.ts';
 
 const STATUSES: readonly StockStatus[] =

@@ -11,9 +11,7 @@ import {
   columnMappingMutations, columnMappingQueries, prepareListFilters, savedFilterMutations,
 } from './accounts/saved-filters.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
-import {
-  passkeyMutations, passkeyQueries, passkeySignInMutations,
-} from './accounts/passkeys.ts';
+import { passkeyMutations, passkeyQueries, passkeySignInMutations } from './accounts/passkeys.ts';
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
 import { totpMutations, totpQueries } from './accounts/totp.ts';
 import { pruningMutations } from './history/history-pruning.ts';

@@ -23,9 +23,7 @@ interface Catalogue {
   /** The next products in the order of their ids, also those at 0. */
   listLevels(after: ProductId | undefined, limit: number): Awaitable<readonly StockLevel[]>;
   /** Those of these products, in the order of their ids, that existed at an earlier position. */
-  listExisting(
-    levels: readonly StockLevel[], position: number,
-  ): Promise<ReadonlySet<ProductId>>;
+  listExisting(levels: readonly StockLevel[], position: number): Promise<ReadonlySet<ProductId>>;
 }
 
 export function openStreamedStocktake(
@@ -76,9 +74,7 @@ export function openStreamedStocktake(
 function openTables(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE named (id INTEGER PRIMARY KEY, was_in_stock INTEGER NOT NULL) STRICT;
-    CREATE TABLE missing (
-      id INTEGER PRIMARY KEY, sku TEXT NOT NULL, stock INTEGER NOT NULL
-    ) STRICT;
+    CREATE TABLE missing (id INTEGER PRIMARY KEY, sku TEXT NOT NULL, stock INTEGER NOT NULL) STRICT;
     BEGIN;
   `);
   const addNamed = db.prepare(`

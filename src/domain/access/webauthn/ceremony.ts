@@ -74,9 +74,7 @@ export function verifyAssertion(
 }
 
 /** Unknown members are ignored, as section 5.8.1 demands. */
-function verifyClientData(
-  { challenge, origin }: Ceremony, type: string, bytes: Uint8Array,
-): void {
+function verifyClientData({ challenge, origin }: Ceremony, type: string, bytes: Uint8Array): void {
   const data = parseClientData(bytes);
   if (data['type'] !== type) throw rejected('is for another operation');
   if (!isSame(data['challenge'], challenge)) throw rejected('is for another challenge');

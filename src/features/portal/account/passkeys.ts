@@ -206,9 +206,7 @@ export const newPasskeyForm = defineForm({
 });
 
 /** POST /portal/account/passkeys: 303, 404, 409, 422 */
-export async function addPasskey(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export async function addPasskey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { account, by, headers, link } = request;
   const rpId = getRpId(request);
   const registered = await readRegistration(request, portal, form);

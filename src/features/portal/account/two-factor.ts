@@ -18,9 +18,7 @@ import { qrCode } from '../html/qr-code/qr-code.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
-import {
-  confirmPassword, CURRENT_PASSWORD, passkeyButton,
-} from '../sign-in/password-fields.ts';
+import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 
 const PAGE = '/account/two-factor';
 const TITLE = 'Two-factor authentication';

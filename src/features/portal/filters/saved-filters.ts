@@ -12,9 +12,7 @@ import { Form, hiddenField } from '../forms/form.ts';
 import { notice } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
-import {
-  SAVED_FILTER_LIMIT_CHARACTERS, SAVED_FILTER_NAME_LIMIT_CODE_POINTS,
-} from '../limits.ts';
+import { SAVED_FILTER_LIMIT_CHARACTERS, SAVED_FILTER_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
 const NAME: Field = {

@@ -21,9 +21,7 @@ const PRESETS: readonly (readonly [label: string, days: number])[] = [
  * The chosen range without its invalid ends, whose errors are added: milliseconds since 1970,
  * inclusive; undefined without a limit.
  */
-export function readTimeRange(
-  form: Form, timeZone: string, errors: Map<string, string>,
-) {
+export function readTimeRange(form: Form, timeZone: string, errors: Map<string, string>) {
   const readDay = (name: string): number | undefined => {
     const text = form.get(name);
     const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTime(`${text}T00:00:00Z`) : undefined;

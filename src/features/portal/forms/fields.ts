@@ -72,9 +72,7 @@ export function postForm(
 }
 
 /** Fields with their values and errors. */
-export function renderFields(
-  fields: readonly Field[], state: FormState = initialState(),
-): Html {
+export function renderFields(fields: readonly Field[], state: FormState = initialState()): Html {
   return html`${fields.map((field) => renderField(field, state))}`;
 }
 

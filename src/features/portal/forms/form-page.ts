@@ -6,9 +6,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
-import {
-  confirmPassword, CURRENT_PASSWORD, passkeyButton,
-} from '../sign-in/password-fields.ts';
+import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
 import { type Form, type FormState, initialState, NO_ERRORS, rejectedState } from './form.ts';
 

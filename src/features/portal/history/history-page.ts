@@ -2,9 +2,7 @@
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
-import {
-  type ListPage, type PageStart, readListPage, type ReadRows,
-} from '../forms/paging.ts';
+import { type ListPage, type PageStart, readListPage, type ReadRows } from '../forms/paging.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { Portal } from '../route.ts';
 

@@ -46,9 +46,7 @@ function undoForm(request: PageRequest, { position }: Change, label: string): Ht
 }
 
 /** POST /portal/changes/{position}/undo: 303, 400, 404, 409 */
-export async function undoChange(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export async function undoChange(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const change = await findRecentChange(request, portal, request.parameters['position'] ?? '');
   if (!change) {
     throw new AppError('not_found', 'There is nothing to undo. Find the change under Changes.');

@@ -87,9 +87,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
 }
 
 /** A page without sign-in: one column, no navigation. */
-export function renderPublicPage(
-  request: FrameRequest, portal: Portal, page: PageContent,
-): Reply {
+export function renderPublicPage(request: FrameRequest, portal: Portal, page: PageContent): Reply {
   return render(request, portal, {
     ...page,
     content: html`<body class="open">

@@ -64,9 +64,7 @@ export async function getKey(request: PageRequest, { store }: Portal): Promise<A
   throw new AppError('not_found', 'You have no key with this id.');
 }
 
-export function renderLastUse(
-  format: Format, { lastUsedAt, lastUsedAddress }: ApiKey,
-): Content {
+export function renderLastUse(format: Format, { lastUsedAt, lastUsedAddress }: ApiKey): Content {
   if (lastUsedAt === undefined) return 'Never';
   return html`${format.timeElement(lastUsedAt)} from <code>${lastUsedAddress}</code>`;
 }

@@ -8,9 +8,7 @@ import type { AccessStore } from '../../../store/access-store.ts';
 export async function readKeyNames(
   store: AccessStore, sellerId: SellerId, keyIds: readonly KeyId[],
 ): Promise<ReadonlyMap<KeyId, string>> {
-  const names = new Map<KeyId, string>([
-    [PORTAL_KEY_ID, 'Portal'], [PROGRAM_KEY_ID, 'Program'],
-  ]);
+  const names = new Map<KeyId, string>([[PORTAL_KEY_ID, 'Portal'], [PROGRAM_KEY_ID, 'Program']]);
   for (const keyId of keyIds) {
     if (names.has(keyId)) continue;
     const key = await store.findKey({ sellerId, keyId });

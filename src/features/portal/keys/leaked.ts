@@ -136,9 +136,7 @@ const REVERT_FIELDS: readonly Field[] = [
 ];
 
 /** Its newest changes. */
-async function renderKeyChanges(
-  request: PageRequest, portal: Portal, key: ApiKey,
-): Promise<Html> {
+async function renderKeyChanges(request: PageRequest, portal: Portal, key: ApiKey): Promise<Html> {
   const { account: { sellerId }, format, link } = request;
   const { movements } = await portal.store.listMovements(sellerId, {
     filter: { types: CHANGE_TYPES, keyId: key.id, since: key.createdAt }, after: 0,

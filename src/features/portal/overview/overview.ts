@@ -93,9 +93,7 @@ function findSize({ length }: string): string {
   return length > 21 ? 'longest' : length > 16 ? 'long' : '';
 }
 
-function renderDays(
-  { format, link }: PageRequest, days: readonly StockDay[], since: number,
-): Html {
+function renderDays({ format, link }: PageRequest, days: readonly StockDay[], since: number): Html {
   const bars = Array.from({ length: OVERVIEW_DAYS }, (_, index) => {
     const moved = days.find(({ day }) => day === since + index);
     return {

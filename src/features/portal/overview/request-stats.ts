@@ -74,9 +74,7 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
 }
 
 /** Requests by hour. */
-export function renderUsagePlot(
-  format: Format, { since, byHour }: DayUsage, csv: string,
-): Html {
+export function renderUsagePlot(format: Format, { since, byHour }: DayUsage, csv: string): Html {
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
     const { requests = 0, refusals = 0 } = byHour.get(since + index) ?? {};
     const label = format.hour((since + index) * HOUR_MS);

@@ -21,9 +21,7 @@ import { pathOf } from './product-path.ts';
 import {
   listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,
 } from './product-search.ts';
-import {
-  bulkToast, canSelect, selectionForm,
-} from './product-selection.ts';
+import { bulkToast, canSelect, selectionForm } from './product-selection.ts';
 
 /**
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows

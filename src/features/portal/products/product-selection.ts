@@ -66,9 +66,7 @@ export function selectionForm(
 }
 
 /** A form has room for any search that people type. */
-export function canSelect(
-  { may }: PageRequest, portal: Portal, list: URLSearchParams,
-): boolean {
+export function canSelect({ may }: PageRequest, portal: Portal, list: URLSearchParams): boolean {
   return may('editor') && hasPage(portal, PATH) && String(list).length <= LIST_LIMIT_CHARACTERS;
 }
 

@@ -8,9 +8,7 @@ import { countList, readStart, renderPager, withCursor } from '../forms/paging.t
 import type { ListCount } from '../../../store/write.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
-import {
-  KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, REASON_BYTES, SOURCE_BYTES,
-} from '../limits.ts';
+import { KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
 import { numeric, table } from '../html/elements.ts';
 import { findRecords, renderLink } from '../records/import-record.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -48,9 +46,7 @@ export async function readLedger(
   return { newest, page, total, keyNames, records };
 }
 
-export function renderLedger(
-  request: PageRequest, product: Product, ledger: StockLedger,
-): Html {
+export function renderLedger(request: PageRequest, product: Product, ledger: StockLedger): Html {
   const { link, format } = request;
   const { page, total, keyNames, records } = ledger;
   return html`${table({

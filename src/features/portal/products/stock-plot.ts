@@ -68,9 +68,7 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
 }
 
 /** The last 30 days if they have enough movements, otherwise all movements. */
-function findSteps(
-  { product, movements, now }: StockHistory, format: Format,
-): readonly Step[] {
+function findSteps({ product, movements, now }: StockHistory, format: Format): readonly Step[] {
   const recent = movements.filter(({ at }) => at >= now - RECENT_MS);
   const isRecent = recent.length >= RECENT_MIN && recent.length < movements.length;
   const plotted = isRecent ? recent : movements;

@@ -88,9 +88,7 @@ function waitFor<Result>(result: Promise<Result>): Promise<Result | undefined> {
   return Promise.race([result, wait(REPORT_WAIT_MS, undefined, { ref: false })]);
 }
 
-function renderHistory(
-  request: PageRequest, all: readonly StockAtDay[], days: number,
-): Html {
+function renderHistory(request: PageRequest, all: readonly StockAtDay[], days: number): Html {
   const { format, link } = request;
   const last = all.at(-1)?.day ?? 0;
   const shownDays = days <= DAILY_LIMIT_DAYS ? all

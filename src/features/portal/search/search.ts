@@ -11,9 +11,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { identifyKey } from '../keys/keys.ts';
 import { pathOf as keyPathOf } from '../keys/key-facts.ts';
-import {
-  SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,
-} from '../limits.ts';
+import { SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS } from '../limits.ts';
 import {
   type Finder, hasPage, type PageRequest, type Portal, type SearchResult,
 } from '../route.ts';

@@ -284,9 +284,7 @@ export async function signInWithPasskey(
   return answer(request, portal, form, outcome);
 }
 
-async function verify(
-  request: AnonymousPageRequest, portal: Portal, form: Form,
-): Promise<Outcome> {
+async function verify(request: AnonymousPageRequest, portal: Portal, form: Form): Promise<Outcome> {
   const { store } = portal;
   const reference = parseUserHandle(readResponseText(form, 'user_handle'));
   const account = reference && await store.findAccount(reference);

@@ -44,9 +44,7 @@ async function readTour(request: PageRequest, portal: Portal): Promise<Tour> {
   if (!may('owner')) {
     return { steps: may('editor') ? [products] : [], caller: undefined, webhook: undefined };
   }
-  const keys = await store.listKeys(
-    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
-  );
+  const keys = await store.listKeys(sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true);
   const [caller] = keys.filter(({ lastUsedAt }) => lastUsedAt !== undefined)
     .sort((one, other) => (other.lastUsedAt ?? 0) - (one.lastUsedAt ?? 0));
   const steps: Tour['steps'] = [

@@ -99,9 +99,7 @@ function renderExchange(
   ];
 }
 
-function renderHeaders(
-  id: string, first: string | undefined, headers: readonly Header[],
-): Html {
+function renderHeaders(id: string, first: string | undefined, headers: readonly Header[]): Html {
   const lines = headers.map(({ name, value }) => `${name}: ${value}`);
   return renderText(`${id}-headers`, 'Headers', [first ?? [], lines].flat().join('\n'));
 }

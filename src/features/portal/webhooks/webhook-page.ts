@@ -249,9 +249,7 @@ export async function switchWebhook(
 }
 
 /** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */
-export async function replay(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export async function replay(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const webhook = await getWebhook(request, portal);
   const write = toWriteContext(request, form);
   try {

@@ -181,9 +181,7 @@ export class CatalogueTransactions {
     return makeLoadedSeller(state, false, lastImportId);
   }
 
-  #remember(
-    sellers: ReadonlyMap<SellerId, LoadedSeller>, { set }: Decision, at: number,
-  ): void {
+  #remember(sellers: ReadonlyMap<SellerId, LoadedSeller>, { set }: Decision, at: number): void {
     const moved = new Map(set.positions.listMoved());
     for (const [id, { state, imports }] of sellers) {
       const { position, lastProductId } = moved.get(id) ?? {};

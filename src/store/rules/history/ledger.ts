@@ -110,9 +110,7 @@ export class Ledger {
   }
 
   /** Movements of any product, within the limit of one request. */
-  async #scan(
-    sellerId: SellerId, query: MovementQuery, span: KeptSpan,
-  ): Promise<MovementPage> {
+  async #scan(sellerId: SellerId, query: MovementQuery, span: KeptSpan): Promise<MovementPage> {
     const { filter, isDescending, limit } = query;
     const movements: Change[] = [];
     let { after, upTo } = span;

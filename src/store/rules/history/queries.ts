@@ -117,9 +117,7 @@ export interface HistoryQueries {
   findImportSpan(sellerId: SellerId, id: ImportId): Awaitable<Span | undefined>;
 
   /** The changes at these positions that are not pruned, in their order. */
-  listChangesAt(
-    sellerId: SellerId, positions: readonly number[],
-  ): Awaitable<readonly Change[]>;
+  listChangesAt(sellerId: SellerId, positions: readonly number[]): Awaitable<readonly Change[]>;
   /** Movements of any product. Scans the span. */
   scanMovements(
     sellerId: SellerId, span: Span, filter: MovementFilter, isDescending: boolean, limit: number,
@@ -133,9 +131,7 @@ export interface HistoryQueries {
   /** Changes of a span, newest first. */
   scanStock(sellerId: SellerId, span: Span, limit: number): Awaitable<readonly StockEffect[]>;
   /** The products of the selected changes, with their positions, in order. Scans the range. */
-  listTouched(
-    sellerId: SellerId, range: RevertedChanges,
-  ): Awaitable<readonly TouchedProduct[]>;
+  listTouched(sellerId: SellerId, range: RevertedChanges): Awaitable<readonly TouchedProduct[]>;
 
   /** The last changes of the products that a filter names by SKU, id, or both. */
   findNewest(
@@ -167,9 +163,7 @@ export interface HistoryQueries {
   findProducts(
     sellerId: SellerId, ids: readonly ProductId[],
   ): Awaitable<ReadonlyMap<ProductId, Product>>;
-  findProductsBySku(
-    sellerId: SellerId, skus: readonly Sku[],
-  ): Awaitable<ReadonlyMap<Sku, Product>>;
+  findProductsBySku(sellerId: SellerId, skus: readonly Sku[]): Awaitable<ReadonlyMap<Sku, Product>>;
   /** Of those of these products that exist. */
   listCurrentPrices(
     sellerId: SellerId, ids: readonly ProductId[],
@@ -178,9 +172,7 @@ export interface HistoryQueries {
     sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
   ): Awaitable<readonly (StockLevel | undefined)[]>;
   /** In the order of ids. */
-  listLevels(
-    sellerId: SellerId, query: PageQuery<ProductId>,
-  ): Awaitable<readonly StockLevel[]>;
+  listLevels(sellerId: SellerId, query: PageQuery<ProductId>): Awaitable<readonly StockLevel[]>;
   /**
    * The last levels of products that exist or were deleted after `position`, by id. A product that
    * a revert created again is listed once for each of its deletions, too: any of its levels begins

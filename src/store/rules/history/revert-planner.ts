@@ -119,9 +119,7 @@ export class RevertPlanner {
     }
   }
 
-  async plan(
-    touched: readonly TouchedProduct[],
-  ): Promise<ReadonlyMap<ProductId, PlannedProduct>> {
+  async plan(touched: readonly TouchedProduct[]): Promise<ReadonlyMap<ProductId, PlannedProduct>> {
     const chains = await this.#openChains(touched);
     await this.#readChains(chains);
     const bases = await this.#findBases(chains);

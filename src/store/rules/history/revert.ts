@@ -7,9 +7,7 @@ import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ImportCounts } from '../../../domain/catalogue/import.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId, ProductId } from '../../../domain/id.ts';
-import type {
-  Revert, RevertedProduct, RevertRequest, RevertStatus,
-} from '../../revert-store.ts';
+import type { Revert, RevertedProduct, RevertRequest, RevertStatus } from '../../revert-store.ts';
 import type { WriteContext } from '../../write.ts';
 import {
   REVERT_ATTEMPTS_LIMIT, REVERT_BATCH_PRODUCTS, REVERT_SKU_CHAIN_LIMIT,
@@ -127,9 +125,7 @@ class RevertRun implements Revert {
   }
 
   /** Finds out whether a product can get its SKU: after the one that has it now, if that can. */
-  #arrange(
-    id: ProductId, plans: Plans, planned: Map<ProductId, PlannedProduct>, depth = 0,
-  ): void {
+  #arrange(id: ProductId, plans: Plans, planned: Map<ProductId, PlannedProduct>, depth = 0): void {
     let product = plans.products.get(id);
     if (!product || (this.#touched.find(id)?.state === 'planned' && planned.has(id))) return;
     this.#touched.set(id, 'planning');

@@ -3,9 +3,7 @@
  * those that reject write nothing.
  */
 import type { SellerId } from '../../../domain/id.ts';
-import {
-  fingerprintMutation, hashIdempotencyKey, isRejection, replay,
-} from '../idempotency.ts';
+import { fingerprintMutation, hashIdempotencyKey, isRejection, replay } from '../idempotency.ts';
 import type { StockLevelCache } from '../stock-levels.ts';
 import type { LoadedSeller } from './loaded-seller.ts';
 import { NotLoadedError } from './loaded-levels.ts';

@@ -147,9 +147,7 @@ function describeSegment({ first, last }: AuditSegment, row: Row): string {
     : 'The audit log of {chain} from event {first} on', row);
 }
 
-function describeOtherKey(
-  segment: AuditSegment, row: Row, replaced: ReadonlySet<string>,
-): Finding {
+function describeOtherKey(segment: AuditSegment, row: Row, replaced: ReadonlySet<string>): Finding {
   const subject = describeSegment(segment, row);
   const next = readOptional(row, 'next_first', readInteger);
   if (next !== undefined) {

@@ -133,9 +133,7 @@ function prepareChange(
 function noteIn(
   audit: WebhookEnvironment['audit'], findName: ReturnType<typeof prepareFindActorName>,
 ) {
-  return async (
-    type: AuditType, webhook: Webhook, actor: Actor, at: number,
-  ): Promise<void> => {
+  return async (type: AuditType, webhook: Webhook, actor: Actor, at: number): Promise<void> => {
     const { sellerId } = webhook;
     const { address } = actor;
     const by = { actorName: await findName(actor), address };

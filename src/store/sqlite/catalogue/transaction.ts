@@ -10,9 +10,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { InsertQueue } from '../engine/insert-queue.ts';
 import { readCurrency, readInteger, readOptional } from '../../sql/sql.ts';
 import { encodeChange } from '../../sql/history/changes.ts';
-import {
-  prepareChangeQueue, prepareInsertMovements, prepareNoteStockDay,
-} from './change-rows.ts';
+import { prepareChangeQueue, prepareInsertMovements, prepareNoteStockDay } from './change-rows.ts';
 
 /** Rows whose write is deferred: written in groups, each at most once per commit. */
 type Deferred = Pick<InsertQueue, 'flush' | 'clear'>;

@@ -82,9 +82,7 @@ export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBat
     }
   }
 
-  async function transact(
-    { at, calls }: Batch, runOne: RunMutation,
-  ): Promise<Outcome[] | Failure> {
+  async function transact({ at, calls }: Batch, runOne: RunMutation): Promise<Outcome[] | Failure> {
     try {
       try {
         begin.run();

@@ -58,9 +58,7 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
 }
 
 /** POST /portal/products/grid: 200 with the rows that were not saved, 303, 400, 409, 422 */
-export async function saveGrid(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export async function saveGrid(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const submitted = readRows(form, request);
   const products = await findProducts(request, portal, submitted);
   const errors = new Map<string, string>();
@@ -251,9 +249,7 @@ function renderTable(request: PageRequest, { rows, products, list }: Grid): Html
   });
 }
 
-function renderInput(
-  { typed, errors }: GridRow, index: number, name: 'stock' | 'price',
-): Content {
+function renderInput({ typed, errors }: GridRow, index: number, name: 'stock' | 'price'): Content {
   const id = `field-${name}-${index}`;
   const error = errors.get(name);
   const mode = GRID_FIELDS.find((field) => field.name === name)?.kind === 'price'
