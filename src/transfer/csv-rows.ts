@@ -120,7 +120,7 @@ export class CsvRows implements RowReader {
   }
 
   #open(header: CsvRecord, sample: readonly CsvRecord[]): Columns {
-    const { map, defaults, isPartial, decimal, skuFrom } = this.#settings;
+    const { map, defaults, isPartial, skuFrom } = this.#settings;
     this.#makeSku = createSkuSource(header.cells, skuFrom);
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
@@ -130,21 +130,25 @@ export class CsvRows implements RowReader {
     this.#checkUnits = createUnitCheck(header.cells, {
       amount: map.has('stock') ? undefined : amount, price,
     });
-    // Shops write three decimals only where the currency has them.
-    const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
-      && this.#currency.decimals === 3;
-    for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
-      const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
-      const mark = decimal ?? fixed
-        ?? findTableMark(sample, (cells) => pickColumn(cells, columns, name));
-      if (mark !== undefined) this.#marks.set(name, mark);
-    }
+    this.#findMarks(sample, columns);
     for (const field of DEFAULTABLE_FIELDS) {
       const text = defaults.get(field.name)
         ?? (field.name === 'category' && columns.isShop ? NO_CATEGORY : undefined);
       if (text !== undefined) this.#defaults.set(field.name, this.#parseDefault(field, text));
     }
     return columns;
+  }
+
+  #findMarks(sample: readonly CsvRecord[], columns: Columns): void {
+    // Shops write three decimals only where the currency has them.
+    const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
+      && this.#currency.decimals === 3;
+    for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
+      const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
+      const mark = this.#settings.decimal ?? fixed
+        ?? findTableMark(sample, (cells) => pickColumn(cells, columns, name));
+      if (mark !== undefined) this.#marks.set(name, mark);
+    }
   }
 
   /** For workbooks, whose cells have types. */
