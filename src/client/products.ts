@@ -55,6 +55,11 @@ export interface ImportOptions extends RequestOptions, CsvOptions {
   readonly map?: Readonly<Record<string, string>> | string | undefined;
   /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
   readonly default?: Readonly<Record<string, string | number>> | string | undefined;
+  /**
+   * What a row does if an earlier one has its SKU, and another price or stock: it is rejected
+   * (default), its stock is added, or it replaces the earlier one.
+   */
+  readonly duplicates?: 'reject' | 'sum' | 'last' | undefined;
   /** The name of the file, for the record of the import. */
   readonly file_name?: string | undefined;
 }
@@ -191,13 +196,13 @@ export class Products {
   ): Promise<Report<ImportRow, ImportSummary>> {
     const { open, hasObjects, isRepeatable } = await openSource(source);
     const type = options.type ?? (hasObjects ? 'application/x-ndjson' : 'text/csv');
-    const { mode, dry_run, report, map, default: defaults, file_name } = options;
+    const { mode, dry_run, report, map, default: defaults, duplicates, file_name } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: `${PRODUCTS}/import`, body: open, isRepeatable,
       query: {
-        mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), file_name,
-        ...pickCsvOptions(options),
+        mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), duplicates,
+        file_name, ...pickCsvOptions(options),
       },
       headers: {
         'content-type': type,

@@ -88,6 +88,7 @@ export function adviseOn(
     return `${count(rows, 'has', 'have')} the id of another product: a spreadsheet may have changed`
       + ` SKUs, such as 0123 to 123. ${words.rename}`;
   }
+  if (errors.some(({ code }) => code === 'duplicate')) return undefined; // lines differ
   if (rows === 1) return undefined; // its own error says the same
   const details = errors.map(({ pointer = '', detail }) =>
     pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);

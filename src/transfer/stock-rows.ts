@@ -42,8 +42,8 @@ interface StockCsvSettings extends FileOptions {
   readonly isSum?: boolean;
 }
 
-const REJECTED = 'A file of rejected rows has only some rows of a product, so they cannot be added '
-  + 'up. Correct the original file and send all of it.';
+export const NO_SUM = 'A file of rejected rows has only some rows of a product, so they cannot be '
+  + 'added up. Correct the original file and send all of it.';
 const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
   + 'map=adjust:COLUMN.';
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
@@ -80,7 +80,7 @@ export class StockCsvRows {
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     const settings = this.#settings;
     return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
-      if (settings.isSum && isErrorColumn(header[0])) throw new AppError('invalid_data', REJECTED);
+      if (settings.isSum && isErrorColumn(header[0])) throw new AppError('invalid_data', NO_SUM);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
       );

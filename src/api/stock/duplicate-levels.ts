@@ -55,10 +55,7 @@ export class DuplicateLevels {
     return this.#count > 0 ? { count: this.#count, first: this.#first } : undefined;
   }
 
-  /**
-   * Yields the rows; those found are changed to what was chosen.
-   * @param wholeFile the same rows, read first, for `reject_all`
-   */
+  /** Yields the rows as chosen. @param wholeFile the same rows, read first, for `reject_all` */
   async *find(
     slices: AsyncIterable<readonly StockRow[]>, wholeFile?: AsyncIterable<readonly StockRow[]>,
   ): AsyncGenerator<readonly StockRow[], void, void> {
@@ -172,7 +169,7 @@ function explainDuplicate(previousLine: number): Issue {
   return { pointer: '', code: 'duplicate', detail };
 }
 
-function explainFaulty(line: number): Issue {
+export function explainFaulty(line: number): Issue {
   const detail = `Line ${line} was rejected and may be of this product, so the sum is unknown. `
     + 'Correct it and send the whole file again.';
   return { pointer: '', code: 'mismatch', detail };

@@ -44,6 +44,11 @@ export const importProducts: Command = {
     default: {
       value: 'MEMBER:VALUE,...', help: 'values for blank cells of new products, such as stock:0',
     },
+    duplicates: {
+      value: 'reject|sum|last',
+      help: 'rows of one product with another price or stock: reject them (default), add up the '
+        + 'stock, or use the last one',
+    },
     ...CSV_FLAGS,
     rejected: {
       value: 'FILE',
@@ -70,11 +75,13 @@ export const importProducts: Command = {
 };
 
 function readOptions(flags: Input['flags']): ImportOptions {
-  const { mode, map, default: defaults } = flags;
+  const { mode, map, default: defaults, duplicates } = flags;
   return {
     idempotencyKey: randomUUID(),
     ...(mode !== undefined && { mode: mode as ImportMode }), // the server checks it
     ...(map !== undefined && { map }),
+    // The cast: the server checks it.
+    ...(duplicates !== undefined && { duplicates: duplicates as ImportOptions['duplicates'] }),
     ...(defaults !== undefined && { default: defaults }),
     ...(flags['dry-run'] !== undefined && { dry_run: true }),
     ...readCsvOptions(flags),
@@ -97,7 +104,9 @@ function report(
   else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   if (duplicates.count > 0) {
-    note(`${formatCounted(duplicates.count, 'duplicate row')}: the last row with a SKU wins.`);
+    const how = flags['duplicates'] === 'sum' ? ', their stock is added up' : '';
+    const rows = formatCounted(duplicates.count, 'duplicate row');
+    note(`${rows}: the last row with a SKU wins${how}.`);
   }
   for (const { line, sku, overrides } of duplicates.rows.slice(0, REJECTED_ROWS_SHOWN)) {
     note(`  Line ${line} overrides line ${overrides}, SKU ${sku}.`);

@@ -16,7 +16,7 @@ import {
   DEFAULTABLE, type ImportRow, missingMember, type RowReader,
 } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
-import { DuplicateRows } from './duplicate-rows.ts';
+import { DUPLICATE_ROWS, DuplicateRows } from './duplicate-rows.ts';
 import {
   createDryRunTarget, createWriteTarget, readOutcomes, startCounts,
 } from './import-target.ts';
@@ -45,12 +45,18 @@ export async function importProducts(request: ApiRequest, services: Services): P
   const { caller } = request;
   const options = parseParameters(importParameters, request.query, caller);
   const idempotencyKey = readIdempotencyKey(request.headers);
+  if (options.mode === 'create' && options.duplicates === 'sum') {
+    const detail = 'Adds later rows of a product to the first one, and mode=create rejects them.';
+    throw invalidQuery([{ parameter: 'duplicates', code: 'mismatch', detail }]);
+  }
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
   return ingestStream(request.openStream, services, () => {
-    const duplicates = new DuplicateRows(store, caller.sellerId);
+    const duplicates = new DuplicateRows(
+      store, caller.sellerId, options.mode === 'create' ? 'last' : options.duplicates,
+    );
     return {
-      slices: duplicates.find(reader.read(chunks)),
+      slices: duplicates.find(reader, chunks),
       target: options.dry_run
         ? createDryRunTarget(store, caller, options.mode)
         : createWriteTarget(store, caller, options.mode, {
@@ -161,6 +167,13 @@ const importParameters = {
     description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
       + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. A `
       + 'column name may contain commas.',
+  },
+  duplicates: {
+    ...withDefault(choice(DUPLICATE_ROWS), 'reject'), example: 'sum',
+    description: 'What a row does if an earlier one has its SKU, and another price or stock, as in '
+      + 'exports with a row for each warehouse. `reject` rejects it, and so any stock of a file '
+      + 'with a column of locations; `sum` adds up the stock, and rejects other prices; `last` '
+      + 'lets it replace the earlier one, as rows do whose price and stock agree.',
   },
   ...csvParameters,
   file_name: fileNameParameter,

@@ -118,8 +118,11 @@ describe('import', { concurrency: 2 }, () => {
     const path = join(shop.folder, 'products.csv');
     const rows = [1, 2, 3, 4, 5, 6, 7].map((price) => `Mug,Kitchen,M-1,${price},1`);
     writeFileSync(path, [HEADER, 'Pot,Kitchen,P-1,1,1', ...rows].join('\n'));
+    const rejected = await shop.run('import', path, '--dry-run');
+    assert.match(rejected.notes, /set --duplicates last to use the last row, and send the whole/);
+    assert.match(rejected.notes, /import all of .*products\.csv again with --duplicates, or/);
     for (const flags of [['--dry-run'], []]) {
-      const { status, notes } = await shop.run('import', path, ...flags);
+      const { status, notes } = await shop.run('import', path, '--duplicates', 'last', ...flags);
       assert.equal(status, 0);
       assert.match(notes, /\n6 duplicate rows: the last row with a SKU wins\./);
       assert.match(notes, /\n  Line 4 overrides line 3, SKU M-1\.\n  Line 5 overrides line 4/);

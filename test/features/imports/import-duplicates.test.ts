@@ -12,7 +12,7 @@ test('counts the rows that override an earlier row, and names the first 20', asy
   // The second row for a SKU may be in another batch, and in another Unicode normal form.
   const body = `${CSV_HEADER}Mug,K,M-é,1,1\n${makeRows(1_500)}${makeRows(1_500)}`
     + 'Pot,K,M-e\u0301,2,1\n';
-  const { rows, summary } = await importFile(seller, { body });
+  const { rows, summary } = await importFile(seller, { body, query: 'duplicates=last' });
   assert.deepEqual(rows, []);
   const { duplicate_rows: named, ...rest } = summary;
   assert.deepEqual(rest, counts({
@@ -20,7 +20,7 @@ test('counts the rows that override an earlier row, and names the first 20', asy
   }));
   assert.equal(named.length, 20);
   assert.deepEqual(named[0], { line: 1_503, sku: 'SKU-1', overrides: 3 });
-  const all = await importFile(seller, { body, query: 'report=all' });
+  const all = await importFile(seller, { body, query: 'report=all&duplicates=last' });
   assert.deepEqual(all.rows.at(-1),
     { line: 3_003, sku: 'M-e\u0301', status: 'updated', overrides: 2 });
 });
@@ -52,7 +52,7 @@ test('reports duplicate NDJSON lines, and repeats the report to a retry', async 
   const body = '{"name":"A","category":"K","sku":"A","price":1,"stock":1}\n\n'
     + '{"sku":"A","stock":2}\n{"sku":"A","stock":3}\n';
   const file = {
-    body, type: NDJSON, query: 'report=all', headers: { 'idempotency-key': '"k"' },
+    body, type: NDJSON, query: 'report=all&duplicates=last', headers: { 'idempotency-key': '"k"' },
   };
   const first = await importFile(seller, file);
   assert.deepEqual(first.rows.map(({ line, overrides }) => [line, overrides]),

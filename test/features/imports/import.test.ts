@@ -116,7 +116,8 @@ test('changes nothing in a dry run', async (t) => {
   const body = `${CSV_HEADER}Mug,Kitchen,M-1,19.99,8\n${makeRows(1_500)}Mug,Kitchen,M-1,19.99,8\n`
     + 'Again,K,SKU-3,1,1\nFaulty,K,F,x,1\n';
   const before = (await seller.send({ path: PRODUCTS })).text;
-  const tried = await importFile(seller, { body, query: 'dry_run=true&report=all' });
+  const query = 'report=all&duplicates=last';
+  const tried = await importFile(seller, { body, query: `dry_run=true&${query}` });
   assert.deepEqual(tried.summary, {
     ...counts({ created: 1_500, updated: 2, unchanged: 1, failed: 1, duplicates: 2, position: 1 }),
     duplicate_rows: [
@@ -126,7 +127,7 @@ test('changes nothing in a dry run', async (t) => {
   assert.deepEqual(tried.rows.at(-2),
     { line: 1_504, sku: 'SKU-3', status: 'updated', overrides: 5 });
   assert.equal((await seller.send({ path: PRODUCTS })).text, before);
-  const made = await importFile(seller, { body, query: 'dry_run=false&report=all' });
+  const made = await importFile(seller, { body, query: `dry_run=false&${query}` });
   assert.deepEqual(made.rows, tried.rows);
   assert.deepEqual(made.summary, { ...tried.summary, position: 1_503 });
 });

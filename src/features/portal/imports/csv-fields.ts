@@ -4,12 +4,15 @@
  */
 import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
 import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
+import { findLocation } from '../../../transfer/column-names.ts';
 import { parseEncoding } from '../../../transfer/decode.ts';
 import type { FileOptions } from '../../../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
 import { hasHandles, SKU_SOURCES, type SkuSource } from '../../../transfer/sku-source.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
+import { shorten } from '../html/html.ts';
+import { COLUMN_NAME_BYTES } from '../limits.ts';
 
 /** How a file is opened, as chosen before its preview. */
 export type UploadOptions = Pick<FileOptions, 'encoding' | 'sheet'>;
@@ -21,10 +24,9 @@ export interface CsvSettings {
   readonly skuFrom?: SkuSource | undefined;
 }
 
-export const DUPLICATES_LABEL = 'Several rows with the stock of one product';
 const LABELS = {
   decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
-  sku_from: 'Rows without a SKU', sheet: 'Sheet', duplicates: DUPLICATES_LABEL,
+  sku_from: 'Rows without a SKU', sheet: 'Sheet', duplicates: 'Several rows for one product',
 } as const;
 
 const PARAMETER = /\b(decimal|short_rows|sku_from|duplicates)=([\w+-]+)/g;
@@ -64,6 +66,25 @@ export function readUploadOptions(values: ReadonlyMap<string, string>): UploadOp
   const parsed = encoding === '' ? undefined : parseEncoding(encoding);
   return {
     ...(parsed && 'value' in parsed && { encoding: parsed.value }), ...(sheet !== '' && { sheet }),
+  };
+}
+
+/** What several rows for one product mean. @param reject the value of the first choice */
+export function duplicatesField(
+  reject: string, initial: string, { header }: { readonly header: readonly string[] },
+): Field {
+  const location = findLocation(header);
+  return {
+    name: 'duplicates', label: LABELS.duplicates, control: 'select', initial,
+    choices: [
+      { value: reject, label: 'Reject them' },
+      { value: 'sum', label: 'Sum: add up their stock' },
+      { value: 'last', label: 'Last: use the last one' },
+    ],
+    ...(location !== undefined && {
+      hint: `The file has a column "${shorten(location, COLUMN_NAME_BYTES)}": if a product has a `
+        + 'row for each of them, choose the sum.',
+    }),
   };
 }
 

@@ -64,7 +64,9 @@ test('imports NDJSON, whose rejected rows have no error column', async (t) => {
 test('names the rows that override an earlier row, before and after the import', async (t) => {
   const { user } = await open(t);
   const rows = 'Mug,Kitchen,M-1,5,1\nPot,Kitchen,P-1,5,1\nMug,Kitchen,M-1,6,1\n';
-  const preview = await upload(user, `${HEADER}${rows}`);
+  const rejected = await upload(user, `${HEADER}${rows}`);
+  assert.match(rejected.text, /another price .* set "Several rows for one product" to last/);
+  const preview = await act(user, '', { duplicates: 'last' });
   const named = /Duplicate rows 1 .*Line SKU Overrides line 4 M-1 2/;
   assert.match(preview.text, named);
   assert.match((await act(user, 'commit')).text, named);

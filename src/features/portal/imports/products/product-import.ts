@@ -4,7 +4,7 @@ import { type Columns, matchColumns, type Member, MEMBERS } from '../../../../tr
 import { CsvRows } from '../../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
-import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
+import { type DuplicateRowChoice, DuplicateRows } from '../../../imports/duplicate-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
@@ -19,6 +19,8 @@ export interface ProductSettings extends CsvSettings {
   readonly mode: ImportMode;
   readonly map: MemberValues<Member>;
   readonly defaults: MemberValues<Member>;
+  /** Default: `reject`. */
+  readonly duplicates?: DuplicateRowChoice | undefined;
   /** Whether `map` is what the seller chose for an earlier file with the same column names. */
   readonly hasRememberedColumns?: boolean;
 }
@@ -93,6 +95,7 @@ function readFile(
       map: new Map(settings.map), defaults: new Map(settings.defaults),
       isPartial: settings.mode !== 'create', ...toFileOptions(settings, head),
     });
-  const duplicates = new DuplicateRows(store, sellerId);
+  const { mode, duplicates: choice = 'reject' } = settings;
+  const duplicates = new DuplicateRows(store, sellerId, mode === 'create' ? 'last' : choice);
   return readRows(reader, file.read(), duplicates, target, progress);
 }

@@ -59,7 +59,7 @@ export async function* readRows(
 ): AsyncGenerator<RowOutcomes, void, void> {
   const causes = new RejectionCauses();
   const notes = new RowNotes(reader);
-  const slices = duplicates.find(reader.read(countBytes(chunks, progress)));
+  const slices = duplicates.find(reader, countBytes(chunks, progress));
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
     progress.ignoredColumns = reader.ignoredColumns;

@@ -18,8 +18,9 @@ import {
   renderColumnFields, renderColumns,
 } from '../column-fields.ts';
 import {
-  CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields, toFileOptions,
+  CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields, toFields, toFileOptions,
 } from '../csv-fields.ts';
+import { DUPLICATE_ROWS } from '../../../imports/duplicate-rows.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples, renderNotes,
@@ -63,7 +64,7 @@ export const productKind: FileJobKind<ProductImport> = {
       }),
     }, signal),
   fieldNames: [
-    'mode', ...CSV_FIELD_NAMES, ...columnFieldNames(CHOSEN_MEMBERS),
+    'mode', 'duplicates', ...CSV_FIELD_NAMES, ...columnFieldNames(CHOSEN_MEMBERS),
     ...DEFAULTABLE.map((member) => `default_${member}`),
   ],
   readSettings: (form, task) => ({ ...task, settings: readSettings(form, task) }),
@@ -187,7 +188,10 @@ function readSettings(form: Form, { file }: ProductImport): ProductSettings {
     const text = form.getTrimmed(`default_${member}`);
     return text === '' ? [] : [[member, text]];
   });
-  return { mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults, ...readCsvFields(form) };
+  return {
+    mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults, ...readCsvFields(form),
+    duplicates: DUPLICATE_ROWS.find((choice) => choice === form.get('duplicates')),
+  };
 }
 
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
@@ -223,7 +227,7 @@ function renderFileSettings(
   }));
   const fields = html`${renderFields([{
     name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
-  }], state)}
+  }, duplicatesField('reject', settings.duplicates ?? 'reject', file.head)], state)}
     ${columns && renderColumnFields({
     members: CHOSEN_MEMBERS, indexes: columns.indexes, map, label: memberLabel, isRemembered,
     several: columns.ambiguous.length > 0 ? ' or ' : ', then ',

@@ -1,14 +1,13 @@
 /** Imports of stock: their settings, and what the page shows: what would change. */
-import type { DuplicateChoice } from '../../../../api/stock/duplicate-levels.ts';
+import { DUPLICATE_LEVELS } from '../../../../api/stock/duplicate-levels.ts';
 import { stockReason } from '../../../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue/stock-sync.ts';
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Validator } from '../../../../domain/validation.ts';
-import { findLocation } from '../../../../transfer/column-names.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
 import { createStockReader } from '../../../../transfer/stock-rows.ts';
-import { type Choice, type Field, renderFields } from '../../forms/fields.ts';
+import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
 import { card, type Facts, facts, numeric } from '../../html/elements.ts';
@@ -21,7 +20,7 @@ import {
   renderColumns,
 } from '../column-fields.ts';
 import {
-  CSV_FIELD_NAMES, DUPLICATES_LABEL, listCsvFields, readCsvFields, toFileOptions,
+  CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields, toFileOptions,
 } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
@@ -42,12 +41,6 @@ const MEMBER_LABELS: Readonly<Record<StockMember, string>> = {
 
 const COMPLETE_LABEL = 'This file is a complete stocktake: set them to 0';
 const ZERO_LIMIT_LABEL = 'Limit on products set to 0, in percent of those in stock';
-
-const DUPLICATES: readonly (Choice & { readonly value: DuplicateChoice })[] = [
-  { value: 'reject_all', label: 'Reject them' },
-  { value: 'sum', label: 'Sum: add them up' },
-  { value: 'last', label: 'Last: use the last one' },
-];
 
 const PERCENT = 100;
 
@@ -201,16 +194,8 @@ function listCounts(
 
 function listFields({ settings, file: { head } }: StockImport): readonly Field[] {
   const { duplicates, isComplete, zeroLimitPercent, reason, source } = settings;
-  const location = findLocation(head.header);
   return [
-    {
-      name: 'duplicates', label: DUPLICATES_LABEL, control: 'select', initial: duplicates,
-      choices: DUPLICATES,
-      ...(location !== undefined && {
-        hint: `The file has a column "${shorten(location, COLUMN_NAME_BYTES)}": if a product has a `
-          + 'row for each of them, choose the sum.',
-      }),
-    },
+    duplicatesField('reject_all', duplicates, head),
     {
       name: 'complete', label: 'Products that the file does not list', control: 'checkboxes',
       choices: [{ value: 'true', label: COMPLETE_LABEL }],
@@ -248,7 +233,7 @@ function readSettings(
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
     source: readLine('source', stockSource),
-    duplicates: DUPLICATES.find(({ value }) => value === form.get('duplicates'))?.value
+    duplicates: DUPLICATE_LEVELS.find((choice) => choice === form.get('duplicates'))
       ?? 'reject_all',
     ...readCsvFields(form),
   };
