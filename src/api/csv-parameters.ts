@@ -23,9 +23,9 @@ export const csvParameters = {
   },
   short_rows: {
     ...choice(SHORT_ROWS), example: 'blank',
-    description: 'CSV: what a row with fewer cells than the header is. `reject` rejects it, and is '
-      + 'the default: a line break or a delimiter may have moved its cells. With `blank`, its last '
-      + 'cells are blank, as programs write that leave them out.',
+    description: 'CSV: how a row with fewer cells than the header is read. `reject`, the default, '
+      + 'rejects it, since a line break may have cut it. `blank` reads the missing cells as blank, '
+      + 'for programs that leave out blank cells at the end of a row.',
   },
   sku_from: {
     schema: { enum: SKU_SOURCES }, example: 'handle+options',

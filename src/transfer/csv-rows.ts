@@ -21,6 +21,7 @@ import {
 import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
+import { shortenName } from './header.ts';
 import {
   DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, type LeftOut, missingMember,
   parseContent, ROW_FIELDS, type RowConditions, type RowContent, type RowField, type RowReader,
@@ -36,6 +37,8 @@ const DIFFERENCES = 'Write the stock that there is, or send differences in a sto
 const NO_CATEGORY = 'Uncategorized';
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
 const TEXTS = ['sku', 'name', 'category'] as const;
+/** The name of a column that may have prices. */
+const PRICE = /price|prei[sz]|prix|precio|prezzo|preço|prijs|pris|cena|fiyat|цена|价|価|^vk\b/i;
 /** A tag, a comment or a character reference: HTML, which a description is not. */
 const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
 
@@ -108,7 +111,11 @@ export class CsvRows implements RowReader {
   }
 
   get notes(): readonly string[] {
-    return this.#reader.notes;
+    const hasPrice = this.#columns?.indexes.price.length !== 0;
+    const other = hasPrice ? undefined : this.ignoredColumns.find((name) => PRICE.test(name));
+    if (other === undefined) return this.#reader.notes;
+    const fault = `No prices were read, and the column "${shortenName(other)}" was ignored.`;
+    return [...this.#reader.notes, `${fault} If it has them, name it as the column of price.`];
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
@@ -124,12 +131,7 @@ export class CsvRows implements RowReader {
     this.#makeSku = createSkuSource(header.cells, skuFrom);
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
-    const { stock: [amount], price: [price] } = columns.indexes;
-    const numbers = [price, amount].filter((index) => index !== undefined);
-    this.#firstNumber = numbers.length > 0 ? Math.min(...numbers) : -1;
-    this.#checkUnits = createUnitCheck(header.cells, {
-      amount: map.has('stock') ? undefined : amount, price,
-    });
+    this.#openNumbers(header.cells, columns);
     this.#findMarks(sample, columns);
     for (const field of DEFAULTABLE_FIELDS) {
       const text = defaults.get(field.name)
@@ -149,6 +151,16 @@ export class CsvRows implements RowReader {
         ?? findTableMark(sample, (cells) => pickColumn(cells, columns, name));
       if (mark !== undefined) this.#marks.set(name, mark);
     }
+  }
+
+  #openNumbers(header: readonly string[], { indexes, mappedMembers }: Columns): void {
+    const { stock: [amount], price: [price] } = indexes;
+    if (!mappedMembers.has('price')) assertCurrency(header[price ?? -1], this.#currency);
+    const numbers = [...indexes.price, ...indexes.stock];
+    this.#firstNumber = numbers.length > 0 ? Math.min(...numbers) : -1;
+    this.#checkUnits = createUnitCheck(header, {
+      amount: mappedMembers.has('stock') ? undefined : amount, price,
+    });
   }
 
   /** For workbooks, whose cells have types. */
@@ -337,6 +349,15 @@ function addPairs(
   const { metadata } = members;
   const jsonPairs = typeof metadata === 'object' ? metadata : {};
   members['metadata'] = { ...jsonPairs, ...Object.fromEntries(filled) as object };
+}
+
+/** Rejects a column such as `Price ($)` of a seller with another currency. */
+function assertCurrency(name = '', { code }: Currency): void {
+  const [sign] = /\p{Sc}/u.exec(name) ?? [];
+  const format = { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' } as const;
+  if (sign === undefined || new Intl.NumberFormat('en', format).format(0).includes(sign)) return;
+  const detail = `"${shortenName(name)}" has prices in ${sign}, and your currency is ${code}`;
+  throw new AppError('invalid_data', `${detail}. If they are right, set map=price:${name.trim()}.`);
 }
 
 /** Says so if a file that has no products is a stock file. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop, readStocks, sendStock } from '../../api/stock/stock.ts';
-import { CSV_HEADER, importFile, readLines } from './import.ts';
+import { CSV_HEADER, importFile, readLines, sendFile } from './import.ts';
 
 const CSV = { 'content-type': 'text/csv' };
 const NO_VALUES =
@@ -82,6 +82,29 @@ test('rejects a short row that a line break may have cut before its numbers', as
   assert.deepEqual(rows.map(({ line, status }) => [line, status]),
     [[2, 'failed'], [3, 'failed'], [4, 'updated'], [5, 'updated']]);
   assert.match(rows[0].errors[0].detail, /^Ends before its price or stock: a line break may/);
+});
+
+test('reads no price in the sign of another currency', async (t) => {
+  const { seller } = await openShop(t, { A: 5 });
+  const send = (name: string, query = 'mode=update') =>
+    sendFile(seller, { body: `sku,${name}\nA,7\n`, query: encodeURI(query) });
+  const { status, text } = await send('Price ($)');
+  assert.equal(status, 400);
+  assert.match(text, /"Price \(\$\)\\" has prices in \$, and your currency is EUR\. If they are/);
+  for (const [name, query] of [['Price (€)'], ['Price ($)', 'map=price:Price ($)']] as const) {
+    assert.equal(readLines(await send(name, query)).last.summary.failed, 0);
+  }
+});
+
+test('says that a column which may have prices was ignored', async (t) => {
+  const { seller } = await openShop(t, { A: 5 });
+  const read = async (header: string) => (await importFile(seller, {
+    body: `${header}\nA,7,8\n`, query: 'mode=update',
+  })).summary.notes;
+  assert.deepEqual(await read('sku,stock,Preis Liste 1'), ['No prices were read, and the column '
+    + '"Preis Liste 1" was ignored. If it has them, name it as the column of price.']);
+  assert.equal(await read('sku,stock,Colour'), undefined);
+  assert.equal(await read('sku,price,Preis Liste 1'), undefined);
 });
 
 test('says which line has the column names, and how many rows are short', async (t) => {
