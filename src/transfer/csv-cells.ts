@@ -15,8 +15,6 @@ const NO_VALUE = String.raw`(?:#(?:N/[AD]|NV|[¡¿]?[\p{Lu}/0]{2,9}[!?])|NULL|\\
 const ESCAPED = String.raw`(?:[=+\-@\t\r'＝＋－＠]|${NO_VALUE})`;
 const NEEDS_APOSTROPHE = new RegExp(`^${ESCAPED}`, 'u');
 const HAS_APOSTROPHE = new RegExp(`^'${ESCAPED}`, 'u');
-/** Cells that need no such apostrophe rarely begin with one of these. */
-const MAY_BE_NO_TEXT = /^[#'N\\]/;
 const IS_NO_VALUE = new RegExp(`^${NO_VALUE}`, 'u');
 const IN_APOSTROPHES = /^'[^=+\-@\t\r'＝＋－＠].*'$/s;
 
@@ -61,9 +59,12 @@ export function parseTextMark(cell: string): string | undefined {
   return digits ?? quoted;
 }
 
+const MAY_BE_NO_TEXT = [APOSTROPHE, 0x23, 0x4e, 0x5c]; // ' # N \
+
 /** The error of a cell that is no SKU, name or category. */
 export function validateTextCell(cell: string): ValidationError | undefined {
-  if (!MAY_BE_NO_TEXT.test(cell)) return undefined;
+  // Nearly all cells end here: most texts begin with another character.
+  if (!MAY_BE_NO_TEXT.includes(cell.charCodeAt(0))) return undefined;
   const fault = IS_NO_VALUE.test(cell) ? 'Stands for an error or a missing value. Correct it'
     : IN_APOSTROPHES.test(cell) ? 'Is in apostrophes. Remove them' : undefined;
   return fault === undefined ? undefined

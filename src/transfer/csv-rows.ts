@@ -93,6 +93,7 @@ export class CsvRows implements RowReader {
   readonly #reader: TableReader;
   #columns: Columns | undefined;
   #makeSku: ReturnType<typeof createSkuSource> = () => '';
+  #texts: readonly { readonly member: Member; readonly index: number }[] = [];
   /** The first column of prices or stock; -1 if there is none. */
   #firstNumber = -1;
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
@@ -131,6 +132,8 @@ export class CsvRows implements RowReader {
     this.#makeSku = createSkuSource(header.cells, skuFrom);
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
+    this.#texts = TEXTS.flatMap((member) =>
+      columns.indexes[member].map((index) => ({ member, index })));
     this.#openNumbers(header.cells, columns);
     this.#findMarks(sample, columns);
     for (const field of DEFAULTABLE_FIELDS) {
@@ -219,8 +222,8 @@ export class CsvRows implements RowReader {
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
     const absent: RowField['name'][] = [];
-    for (const member of TEXTS) {
-      const fault = validateTextCell(pick(cells, columns, member));
+    for (const { member, index } of this.#texts) {
+      const fault = validateTextCell(cells[index] ?? '');
       if (fault) issues.push({ pointer: `/${member}`, ...fault });
     }
     for (const field of ROW_FIELDS) {
