@@ -68,12 +68,6 @@ const NO_SKU: Issue = {
     + 'sku_from=handle+options.',
 };
 
-const CUT_ROW: Issue = {
-  pointer: '', code: 'format',
-  detail: 'Ends before its price or stock: a line break may have cut it. Put quotes around the '
-    + 'cell with the line break, or write the blank cells.',
-};
-
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
@@ -94,8 +88,6 @@ export class CsvRows implements RowReader {
   #columns: Columns | undefined;
   #makeSku: ReturnType<typeof createSkuSource> = () => '';
   #texts: readonly { readonly member: Member; readonly index: number }[] = [];
-  /** The first column of prices or stock; -1 if there is none. */
-  #firstNumber = -1;
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
@@ -159,8 +151,6 @@ export class CsvRows implements RowReader {
   #openNumbers(header: readonly string[], { indexes, mappedMembers }: Columns): void {
     const { stock: [amount], price: [price] } = indexes;
     if (!mappedMembers.has('price')) assertCurrency(header[price ?? -1], this.#currency);
-    const numbers = [...indexes.price, ...indexes.stock];
-    this.#firstNumber = numbers.length > 0 ? Math.min(...numbers) : -1;
     this.#checkUnits = createUnitCheck(header, {
       amount: mappedMembers.has('stock') ? undefined : amount, price,
     });
@@ -249,7 +239,6 @@ export class CsvRows implements RowReader {
     if (mismatch) issues.push(mismatch);
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
-    else if (cells.length <= this.#firstNumber) issues.push(CUT_ROW);
     const unitIssue = this.#checkUnits(cells);
     if (unitIssue) issues.push(unitIssue);
     const list = findSkuListIssue(columns.hasSkuLists, sku);

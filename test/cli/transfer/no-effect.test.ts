@@ -79,7 +79,7 @@ describe('rows whose id and SKU contradict each other', () => {
     const { out } = await shop.run('products', 'get', '0123', '--json');
     const { id } = JSON.parse(out);
     const path = write(shop, 'own.csv', `id,sku,name,stock\n${id},123,Mug,9\nprd_x,123,Cup,2\n`);
-    const imported = await shop.run('import', path, '--mode', 'update');
+    const imported = await shop.run('import', path, '--mode', 'update', '--duplicates', 'last');
     assert.equal(imported.status, 1);
     assert.match(imported.notes, /Line 2, SKU 123: id: Is the id of your product "0123"\./);
     assert.match(imported.notes, /To change a SKU, run "products set OLD sku=NEW"\./);

@@ -74,16 +74,6 @@ test('rejects a variation whose stock is that of its parent', async (t) => {
   assert.match(rows[0].errors[0].detail, /^Its parent has the stock of all variations\./);
 });
 
-test('rejects a short row that a line break may have cut before its numbers', async (t) => {
-  const { seller } = await openShop(t, { A: 5, B: 5, C: 5 });
-  const body = 'sku,name,category,price,stock,remark\n'
-    + 'A,Blue\nmug,C,1,3\nB,Mug,C,2,4\nC,Mug,C,1\n';
-  const { rows } = await importFile(seller, { body, query: 'short_rows=blank&report=all' });
-  assert.deepEqual(rows.map(({ line, status }) => [line, status]),
-    [[2, 'failed'], [3, 'failed'], [4, 'updated'], [5, 'updated']]);
-  assert.match(rows[0].errors[0].detail, /^Ends before its price or stock: a line break may/);
-});
-
 test('reads no price in the sign of another currency', async (t) => {
   const { seller } = await openShop(t, { A: 5 });
   const send = (name: string, query = 'mode=update') =>

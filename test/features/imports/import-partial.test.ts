@@ -130,7 +130,7 @@ test('treats a product as existing after an earlier row has created it', async (
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = 'name,category,sku,price,stock\n,,A,,1\nA,K,A,2,\n,,A,,5\nB,K,B,2,1\n,,B,3,\n';
-  const query = 'default=stock:0&report=all';
+  const query = 'default=stock:0&report=all&duplicates=last';
   const tried = await importFile(seller, { body, query: `${query}&dry_run=true` });
   const made = await importFile(seller, { body, query });
   assert.deepEqual(made.rows.map(({ status }) => status),

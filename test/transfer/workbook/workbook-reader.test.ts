@@ -106,7 +106,8 @@ test('finds the column names below titles, also if cells of titles are merged', 
   const data = row(text('A'), text('5'));
   assert.deepEqual(await read(titles + names + data, merges('A1:Z1')),
     ['4 SKU,Stock,Note', '5 A,5,']);
-  assert.deepEqual(await read(row(text('SKU')) + data), ['1 SKU', '2 A']);
+  assert.deepEqual(await read(names.slice(0, row(text('SKU'), text('Stock')).length) + data),
+    ['1 SKU,Stock', '2 A,5']);
   assert.deepEqual(await read(titles + data), ['2 Berlin,March', '3 A,5']);
   const many = row(text('x')).repeat(HEADER_LINES);
   assert.equal((await read(many + names + data))[0], '1 x');

@@ -37,7 +37,7 @@ async function findProduct({ store, importer }: Bench, text: string) {
 
 describe('the dry run of a file', () => {
   const FILE = `${HEADER}Mug 1,Kitchen,MUG-1,11,1\nMug 2,Kitchen,MUG-2,9.5,2\n`
-    + 'New,Kitchen,NEW-1,5,1\nBad,Kitchen,BAD-1,cheap,1\n,,,,\nMug 2,Kitchen,MUG-2,9,2\n';
+    + 'New,Kitchen,NEW-1,5,1\nBad,Kitchen,BAD-1,cheap,1\n,,,,\nMug two,Kitchen,MUG-2,9.5,2\n';
 
   test('reports the outcome of each row, and changes nothing', async (t) => {
     const bench = await openShop(t);
