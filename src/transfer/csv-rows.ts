@@ -21,7 +21,7 @@ import {
 import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
-import { shortenName } from './header.ts';
+import { isErrorColumn, shortenName } from './header.ts';
 import {
   DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, type LeftOut, missingMember,
   parseContent, ROW_FIELDS, type RowConditions, type RowContent, type RowField, type RowReader,
@@ -52,8 +52,8 @@ interface CsvSettings extends FileOptions {
 
 const UNCLEAR_VIEW: Issue = {
   pointer: '', code: 'mismatch',
-  detail: 'May translate the product of an earlier row, which is too far above to tell. Sort the '
-    + 'rows by SKU.',
+  detail: 'May translate a row that comes long before it, or is not in this file. Sort the whole '
+    + 'file by SKU, and send all of it.',
 };
 /** As WooCommerce writes it. */
 const STOCK_OF_PARENT: Issue = {
@@ -91,7 +91,7 @@ export class CsvRows implements RowReader {
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
-  readonly #storeViews = new StoreViews();
+  #storeViews = new StoreViews();
 
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
@@ -127,23 +127,29 @@ export class CsvRows implements RowReader {
     this.#texts = TEXTS.flatMap((member) =>
       columns.indexes[member].map((index) => ({ member, index })));
     this.#openNumbers(header.cells, columns);
-    this.#findMarks(sample, columns);
+    this.#findMarks(header.cells, sample, columns);
+    // A file of rejected rows may lack the row from which a variation inherits its category.
+    const isWhole = !isErrorColumn(header.cells[0]);
+    this.#storeViews = new StoreViews(isWhole);
+    const hasCategories = columns.isShop && (isWhole || columns.parent === undefined);
     for (const field of DEFAULTABLE_FIELDS) {
       const text = defaults.get(field.name)
-        ?? (field.name === 'category' && columns.isShop ? NO_CATEGORY : undefined);
+        ?? (field.name === 'category' && hasCategories ? NO_CATEGORY : undefined);
       if (text !== undefined) this.#defaults.set(field.name, this.#parseDefault(field, text));
     }
     return columns;
   }
 
-  #findMarks(sample: readonly CsvRecord[], columns: Columns): void {
+  #findMarks(
+    header: readonly string[], sample: readonly CsvRecord[], columns: Columns,
+  ): void {
     // Shops write three decimals only where the currency has them.
     const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
       && this.#currency.decimals === 3;
     for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
       const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
       const mark = this.#settings.decimal ?? fixed
-        ?? findTableMark(sample, (cells) => pickColumn(cells, columns, name));
+        ?? findTableMark(header, sample, (cells) => pickColumn(cells, columns, name));
       if (mark !== undefined) this.#marks.set(name, mark);
     }
   }

@@ -77,7 +77,12 @@ export function isContainer(cells: Cells, columns: Columns): boolean {
 export class StoreViews {
   /** SKUs of rows without a store view. */
   readonly #products = new Map<string, string>();
-  #isComplete = true;
+  #isComplete: boolean;
+
+  /** @param isWhole whether the file has all rows of its products */
+  constructor(isWhole = true) {
+    this.#isComplete = isWhole;
+  }
 
   /** `unclear`: whether there was such a product is forgotten. Rows come in file order. */
   findRole(storeView = '', sku: string): 'product' | 'translation' | 'unclear' {

@@ -88,7 +88,8 @@ export class StockCsvRows {
         const index = columns.indexes[member];
         if (index === undefined) return [];
         const isText = TEXTS.has(member);
-        const mark = isText ? undefined : settings.decimal ?? findTableMark(sample, () => index);
+        const mark = isText ? undefined
+          : settings.decimal ?? findTableMark(header, sample, () => index);
         const use = !isText ? 'number' : member === 'reason' ? 'text' : 'identifier';
         return [{ member, index, indexes: [index], use, isText, mark }];
       });

@@ -2,14 +2,14 @@
  * Reads the table in a file: CSV, or a sheet of a workbook. The first bytes of the file say which,
  * not its name or media type.
  */
-import { AppError } from '../domain/error.ts';
+import { AppError, type Issue } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
 import { type CountMembers, HEADER_LINES } from './csv-dialect.ts';
 import type { Delimiter } from './csv-record.ts';
 import { type CellUse, CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
 import { gatherStart, isWorkbookStart } from './foreign-file.ts';
-import { isMissingColumns } from './header.ts';
+import { isErrorColumn, isMissingColumns, SEND_WHOLE_FILE } from './header.ts';
 import { sliceRows } from './import-row.ts';
 import { WORKBOOK_LIMIT_BYTES } from './limits.ts';
 import { type DecimalMark, findColumnMark } from './numbers.ts';
@@ -23,6 +23,12 @@ interface TableOptions extends Pick<
   /** Recognises the line of column names. Default: the first line has them. */
   readonly countMembers?: CountMembers;
 }
+
+const PART_OF_PRODUCT: Issue = {
+  pointer: '', code: 'duplicate',
+  detail: 'Has only a part of its product, as its error says. Correct the original file, and '
+    + `${SEND_WHOLE_FILE}.`,
+};
 
 /** Reads the records of one file. */
 export class TableReader {
@@ -128,11 +134,18 @@ export async function* readTable<Row>(
       const { value: header } = rows.next();
       if (!header) continue;
       parse = explainHeader(reader, () => open(header, records.slice(1)));
+      if (isErrorColumn(header.cells[0])) parse = rejectParts(parse);
     }
     yield* sliceRows(parseAll(rows));
   }
   if (parse) return;
   throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
+}
+
+/** Rejects rows of a file of rejected rows again that mean something else without the others. */
+function rejectParts<Row>(parse: (record: CsvRecord) => Row): (record: CsvRecord) => Row {
+  return (record) => parse(record.cells[0]?.includes(SEND_WHOLE_FILE)
+    ? { ...record, issue: PART_OF_PRODUCT } : record);
 }
 
 /** Says where column names were looked for: another sheet of a workbook may have them. */
@@ -183,10 +196,15 @@ function withMark(number = '', mark: DecimalMark | undefined): string {
   return mark === undefined && /\.\d{3}$/.test(number) ? `${number}0` : number;
 }
 
-/** The decimal mark on which the cells of a column agree that are text. */
+/**
+ * The decimal mark on which the cells of a column agree that are text. A file of rejected rows
+ * lacks the rows that decided it.
+ */
 export function findTableMark(
-  sample: readonly CsvRecord[], findIndex: (cells: readonly string[]) => number,
+  header: readonly string[], sample: readonly CsvRecord[],
+  findIndex: (cells: readonly string[]) => number,
 ): DecimalMark | undefined {
+  if (isErrorColumn(header[0])) return undefined;
   return findColumnMark(sample.values().map(({ cells, types }) => {
     const index = findIndex(cells);
     return types?.isText(index) === false ? '' : cells[index] ?? '';

@@ -11,6 +11,7 @@ import { copyText } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
+import { SEND_WHOLE_FILE } from '../../transfer/header.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { rejectMarkedSkus } from '../marked-skus.ts';
@@ -164,13 +165,13 @@ function reject(row: StockRow, issue: Issue): StockRow {
 
 function explainDuplicate(previousLine: number): Issue {
   const remedy = 'Set duplicates=sum to add up the rows of a product, or duplicates=last to use '
-    + 'the last one, and send the whole file again.';
+    + `the last one, and ${SEND_WHOLE_FILE}.`;
   const detail = `Line ${previousLine} has a stock of this product, too. ${remedy}`;
   return { pointer: '', code: 'duplicate', detail };
 }
 
 export function explainFaulty(line: number): Issue {
   const detail = `Line ${line} was rejected and may be of this product, so the sum is unknown. `
-    + 'Correct it and send the whole file again.';
+    + `Correct it and ${SEND_WHOLE_FILE}.`;
   return { pointer: '', code: 'mismatch', detail };
 }

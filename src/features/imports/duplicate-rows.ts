@@ -13,7 +13,7 @@ import { copyText } from '../../domain/text.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import { findLocation } from '../../transfer/column-names.ts';
-import { isErrorColumn } from '../../transfer/header.ts';
+import { isErrorColumn, SEND_WHOLE_FILE } from '../../transfer/header.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import { NO_SUM } from '../../transfer/stock-rows.ts';
@@ -232,7 +232,7 @@ function rejectRow(row: ImportRow, issue: Issue): ImportRow {
   return { ...row, content: { issues: [issue] } };
 }
 
-const LAST = 'duplicates=last to use the last row, and send the whole file again.';
+const LAST = `duplicates=last to use the last row, and ${SEND_WHOLE_FILE}.`;
 
 function otherStock(line: number): Issue {
   const fault = `Line ${line} has a stock of this product, too.`;
