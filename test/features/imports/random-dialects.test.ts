@@ -135,26 +135,34 @@ test('reads a file of any dialect exactly, or says how', async (t) => {
     ]);
     const markSku = (sku: string): string =>
       (/^\d+$/.test(sku) ? dialect.textMark.join(sku) : sku);
-    const table = items.map(({ sku, name, category, description, cents, stock }) => [
+    const writeProduct = ({ sku, name, category, description, cents }: Item): string[] => [
       markSku(sku), name, category, description, formatNumber(cents / 100, dialect.digits, dialect),
-      formatNumber(stock, 0, dialect), random.pick(['', 'note']),
-    ]);
-    const file = writeFile(
-      [['sku', 'name', 'category', 'description', 'price', 'stock', 'remark'], ...table], dialect,
-    );
+    ];
+    const table = items.map((item) =>
+      [...writeProduct(item), formatNumber(item.stock, 0, dialect), random.pick(['', 'note'])]);
+    const header = ['sku', 'name', 'category', 'description', 'price', 'stock'];
+    const file = writeFile([[...header, 'remark'], ...table], dialect);
     await sendWithRemedies(seller, '/api/v1/products/import', file, remedies);
     assert.deepEqual(await readProducts(seller), items);
-    // A stock file with a row for each place, whose stocks add up to the new one.
-    const counted = items.map((item) => ({ ...item, stock: item.stock + random.below(500) }));
-    const digits = dialect.digits === 3 ? 3 : 0;
-    const levels = counted.flatMap(({ sku, stock }) => {
+    // A product file, and then a stock file, with a row for each place, whose stocks add up.
+    const split = (changed: readonly Item[]) => changed.flatMap((item) => {
       const places = PLACES.slice(0, 1 + random.below(3));
-      const share = Math.floor(stock / places.length);
+      const share = Math.floor(item.stock / places.length);
       return places.map((place, n) => {
-        const level = n > 0 ? share : stock - share * (places.length - 1);
-        return [markSku(sku), place, formatNumber(level, digits, dialect)];
+        const level = n > 0 ? share : item.stock - share * (places.length - 1);
+        return { item, place, level };
       });
     });
+    const moved = items.map((item) => ({ ...item, stock: item.stock + random.below(500) }));
+    const places = split(moved).map(({ item, place, level }) =>
+      [...writeProduct(item), formatNumber(level, 0, dialect), place]);
+    const placesFile = writeFile([[...header, 'warehouse'], ...places], dialect);
+    await sendWithRemedies(seller, '/api/v1/products/import', placesFile, remedies);
+    assert.deepEqual(await readProducts(seller), moved);
+    const counted = items.map((item) => ({ ...item, stock: item.stock + random.below(500) }));
+    const digits = dialect.digits === 3 ? 3 : 0;
+    const levels = split(counted).map(({ item: { sku }, place, level }) =>
+      [markSku(sku), place, formatNumber(level, digits, dialect)]);
     const stockFile = writeFile([['sku', 'warehouse', 'stock'], ...levels], dialect);
     await sendWithRemedies(seller, '/api/v1/stock', stockFile, remedies);
     assert.deepEqual(await readProducts(seller), counted);
