@@ -151,7 +151,7 @@ export function countFound(listColumns: () => readonly (readonly number[])[]): n
 }
 
 export function normalizeName(name: string): string {
-  return name.trim().toLowerCase();
+  return name.trim().toLowerCase().replace(/\s+/g, ' ');
 }
 
 /** If a file already has a column `error`, ours is `import error`: column names are unique. */

@@ -109,12 +109,14 @@ interface UsedColumn extends UsedColumns {
   readonly isText: boolean;
 }
 
-/** Why a row must be rejected, and identifies no product. */
+/** Why a row must be rejected, and identifies no product. A cell of another member is no reason. */
 function findFault(
   { cells, issue }: CsvRecord, { count, indexes, hasSkuLists }: StockColumns,
   shortRows: StockCsvSettings['shortRows'],
 ): Issue | undefined {
-  return issue ?? validateCellCount(cells, count, shortRows)
+  const isUnidentified = issue && (issue.pointer === '' || isReferenceIssue(issue));
+  if (isUnidentified) return issue;
+  return validateCellCount(cells, count, shortRows)
     ?? findSkuListIssue(hasSkuLists, cells[indexes.sku ?? -1] ?? '');
 }
 
@@ -128,12 +130,13 @@ function parseRow(
   record: CsvRecord, columns: StockColumns,
   { used, hasSource, shortRows, checkUnits, makeSku }: RowSettings,
 ): StockRow | undefined {
-  const { line, cells, text } = record;
+  const { line, cells, text, issue } = record;
   const { indexes } = columns;
   const characters = text.length;
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
+  if (issue) issues.push(issue);
   const madeSku = 'sku' in members ? '' : makeSku(cells);
   if (madeSku !== '') members.sku = madeSku;
   const unitIssue = checkUnits(cells);

@@ -184,7 +184,10 @@ export function checkTypes(record: CsvRecord, used: readonly UsedColumns[]): Csv
     const index = indexes.find((column) => !types.isBlank(column));
     if (index === undefined) continue;
     const error = types.validate(index, use);
-    if (error) return { ...record, issue: { pointer: `/${member}`, ...error } };
+    if (error) {
+      if (use !== 'identifier') texts[index] = ''; // it has one error
+      return { ...record, cells: texts, issue: { pointer: `/${member}`, ...error } };
+    }
     if (use === 'number' && !types.isText(index)) texts[index] = withMark(cells[index], mark);
   }
   return { ...record, cells: texts };

@@ -113,8 +113,10 @@ function toRecord(row: SheetRow, columns: number): CsvRecord {
 }
 
 function findSheet(sheets: readonly Sheet[], name: string | undefined): Sheet {
-  const sheet = sheets.find((other) => (name === undefined ? !other.isHidden
-    : other.name.toLowerCase() === name.toLowerCase()));
+  const fold = (text: string) => text.trim().toLowerCase();
+  const matches = sheets.filter((sheet) =>
+    (name === undefined ? !sheet.isHidden : fold(sheet.name) === fold(name)));
+  const sheet = matches.find((match) => match.name === name) ?? matches[0];
   if (sheet) return sheet;
   const wanted = name === undefined ? 'visible sheet' : `sheet "${shortenName(name)}"`;
   const detail = `The workbook has no ${wanted}. Its sheets: ${listNames(sheets)}.`;

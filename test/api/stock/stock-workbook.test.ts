@@ -27,3 +27,19 @@ test('takes stock from a workbook, also compressed', async (t) => {
   assert.match(failed.rows[1].errors[0].detail, /^The cell 2026-03-01 is a date\. Format/);
   assert.deepEqual(await readStocks(seller), { '00123': 6, 'A-1': 2, 'B-1': 3 });
 });
+
+test('knows the product of a row whose quantity is no number', async (t) => {
+  const { seller } = await openShop(t, { 'A-1': 1, 'A-2': 2, 'B-1': 3 });
+  const body = makeTables({ 'Stock ': [
+    ['Artikel\nnummer', 'Stock\nlevel'], ['A-1', 5], ['A-2', [46082, 'm/d/yy']], ['A-3', true],
+  ] });
+  const { rows, last } = readLines(await seller.send({
+    method: 'POST', body, headers: { 'content-type': TYPE },
+    path: `${STOCK}?complete=true&sheet=stock&map=sku:Artikel%20nummer,set:Stock%20level`,
+  }));
+  assert.deepEqual(rows.map(({ line, sku, errors }: any) => [line, sku, errors?.length]), [
+    [2, 'A-1', undefined], [3, 'A-2', 1], [4, 'A-3', 1], [null, 'B-1', undefined],
+  ]);
+  assert.deepEqual([last.summary.failed, last.summary.zeroed], [2, 1]);
+  assert.deepEqual(await readStocks(seller), { 'A-1': 5, 'A-2': 2, 'B-1': 0 });
+});
