@@ -1,7 +1,7 @@
 /** The parsers of workbooks; what they read is corrupted before it is compressed, and after. */
 import assert from 'node:assert/strict';
 import {
-  classifyFormat, parseNumberCell, RowTypes,
+  classifyFormat, parseNumberCell, SheetRow,
 } from '../../src/transfer/workbook/cells.ts';
 import {
   kindsOf, makeWorkbook, makeZip, readRecords, relationships, sheetXml, stringsXml, stylesXml,
@@ -65,7 +65,9 @@ export const WORKBOOK_PARSERS: Readonly<Record<string, Parser>> = {
       const kind = classifyFormat(164, text);
       const cell = parseNumberCell(text, kind, false);
       assert.ok(cell.kind === kind || cell.kind === 'error');
-      const error = new RowTypes([cell.kind], [cell.text]).validate(0, 'identifier');
+      const row = new SheetRow(1);
+      row.set(0, cell);
+      const error = row.validate(0, 'identifier');
       assert.equal(error?.code ?? 'format', 'format');
     },
   },

@@ -1,6 +1,6 @@
 /**
  * The values of cells. A cell is a number and a format that shows it, so the same digits may be a
- * quantity, a date, or a SKU that lost its zeros: the kind of a cell says which, and `RowTypes`
+ * quantity, a date, or a SKU that lost its zeros: the kind of a cell says which, and `SheetRow`
  * what it may be used for.
  */
 import type { ValidationError } from '../../domain/text.ts';
@@ -11,7 +11,7 @@ import type { CellTypes, CellUse } from '../csv-reader.ts';
  * if they are shown as another number, such as percent. A formula without value is `uncalculated`.
  */
 export type NumberFormat = 'number' | 'formatted' | 'scaled' | 'date';
-export type CellKind =
+type CellKind =
   | NumberFormat | 'blank' | 'text' | 'boolean' | 'error' | 'uncalculated' | 'merged';
 
 /** The text of a number is in decimal notation, that of a date in ISO 8601. */
@@ -20,6 +20,10 @@ export type Cell = Readonly<{ kind: CellKind; text: string }>;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** The digits that a spreadsheet keeps; more of them are noise of binary fractions. */
 const SIGNIFICANT_DIGITS = 15;
+/** Without an exponent, and without a sign of 0. */
+const DECIMAL = new Intl.NumberFormat('en', {
+  maximumSignificantDigits: SIGNIFICANT_DIGITS, useGrouping: false, signDisplay: 'negative',
+});
 const CANONICAL_NUMBER = /^(?:0|[1-9]\d{0,8})(?:\.\d{0,5}[1-9])?$/;
 const EXACT_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 /** Day 0 of both systems of dates, and the first day after their range. */
@@ -48,14 +52,29 @@ const FAULTS: Readonly<Partial<Record<CellKind, string>>> = {
   number: `is no whole number of up to 15 digits, which a spreadsheet keeps. ${AS_TEXT}`,
 };
 
-/** The types of the cells of a row. */
-export class RowTypes implements CellTypes {
-  readonly kinds: readonly CellKind[];
-  readonly #texts: readonly string[];
+/** A row of a sheet: the texts of its cells, and a kind for each. */
+export class SheetRow implements CellTypes {
+  /** Its number, from 1. */
+  readonly line: number;
+  readonly isHidden: boolean;
+  readonly cells: string[] = [];
+  readonly kinds: CellKind[] = [];
 
-  constructor(kinds: readonly CellKind[], texts: readonly string[]) {
-    this.kinds = kinds;
-    this.#texts = texts;
+  constructor(line: number, isHidden = false) {
+    this.line = line;
+    this.isHidden = isHidden;
+  }
+
+  /** Adds blank cells, or cuts cells off. */
+  resize(width: number): void {
+    while (this.cells.length < width) this.kinds[this.cells.push('') - 1] = 'blank';
+    this.cells.length = this.kinds.length = width;
+  }
+
+  set(column: number, { kind, text }: Cell): void {
+    if (column >= this.cells.length) this.resize(column + 1);
+    this.cells[column] = text;
+    this.kinds[column] = kind;
   }
 
   isBlank(column: number): boolean {
@@ -67,7 +86,7 @@ export class RowTypes implements CellTypes {
   }
 
   validate(column: number, use: CellUse): ValidationError | undefined {
-    const [kind = 'blank', text = ''] = [this.kinds[column], this.#texts[column]];
+    const [kind = 'blank', text = ''] = [this.kinds[column], this.cells[column]];
     const isLost = use === 'identifier' && kind === 'number' && !EXACT_INTEGER.test(text);
     if (kind === 'blank' || (USES[use].includes(kind) && !isLost)) return undefined;
     const cell = text === '' ? 'The cell' : `The cell ${text.slice(0, SHOWN_CHARACTERS)}`;
@@ -91,20 +110,9 @@ export function parseNumberCell(text: string, kind: NumberFormat, is1904: boolea
   const value = NUMBER.test(text) ? Number(text) : NaN;
   if (!Number.isFinite(value)) return { kind: 'error', text };
   if (kind !== 'date' || !(value >= 0 && value < DAYS_LIMIT)) {
-    return { kind, text: formatDecimal(value) };
+    return { kind, text: DECIMAL.format(Number(value.toPrecision(SIGNIFICANT_DIGITS))) };
   }
   const seconds = Math.round(value * DAY_SECONDS);
   const date = new Date((is1904 ? EPOCH_1904 : EPOCH_1900) + seconds * 1000).toISOString();
   return { kind, text: date.replace(/(?:T00:00:00)?\.000Z$/, '') };
-}
-
-/** Without an exponent. */
-function formatDecimal(value: number): string {
-  const [mantissa = '', exponent] = value.toExponential(SIGNIFICANT_DIGITS - 1).split('e');
-  const digits = mantissa.replace(/[-.]/g, '').replace(/0+$/, '');
-  const point = Number(exponent) + 1;
-  const whole = digits.slice(0, Math.max(0, point)).padEnd(point, '0');
-  const decimals = '0'.repeat(Math.max(0, -point)) + digits.slice(Math.max(0, point));
-  if (digits === '') return '0';
-  return `${value < 0 ? '-' : ''}${whole || '0'}${decimals === '' ? '' : `.${decimals}`}`;
 }

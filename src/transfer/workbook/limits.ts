@@ -1,18 +1,15 @@
 /** Limits of workbooks. Rows, columns and records have those of imported files. */
 
-
-/** Files in the zip file of a workbook, and the size of its directory; real ones have dozens. */
-export const WORKBOOK_ENTRIES_LIMIT = 10_000;
+/** Size of the directory of the zip file, which has about 100 bytes for each of its parts. */
 export const WORKBOOK_DIRECTORY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Decompressed size of a sheet, or of the shared texts; a million rows of 40 cells fit. */
+/**
+ * Decompressed size of a sheet, or of the shared texts; a million rows of 40 cells fit. It also
+ * limits what a small file expands to, since deflate expands by up to 1,032 times.
+ */
 export const WORKBOOK_INFLATED_LIMIT_BYTES = 2 * 1024 ** 3;
-/** Ratio by which a part above the exempt size may expand; real sheets reach 20. */
-export const WORKBOOK_RATIO_LIMIT = 500;
-export const WORKBOOK_RATIO_EXEMPT_BYTES = 16 * 1024 * 1024;
 /** Decompressed size of every other part, such as cell formats; most have less than 1 MiB. */
 export const WORKBOOK_PART_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Shared texts, which are kept in memory, and their size; a million rows with two each fit. */
-export const WORKBOOK_STRINGS_LIMIT = 5_000_000;
+/** Shared texts, which are kept in memory, with 8 bytes for each; a million rows with two fit. */
 export const WORKBOOK_STRINGS_LIMIT_BYTES = 128 * 1024 * 1024;
 /** Nested elements of XML, and text between two marks; a cell has at most 32,767 characters. */
 export const WORKBOOK_NESTING_LIMIT = 64;

@@ -3,24 +3,14 @@
  * cells are merged, which comes after the rows. Rows and cells need no reference: without one they
  * follow the previous one.
  */
-import { AppError } from '../../domain/error.ts';
 import { IMPORT_COLUMNS_LIMIT } from '../limits.ts';
-import { type Cell, type CellKind, parseNumberCell } from './cells.ts';
+import { type Cell, parseNumberCell, SheetRow } from './cells.ts';
 import { SHEET_ROWS_LIMIT, WORKBOOK_MERGED_ROWS_LIMIT } from './limits.ts';
-import { decodeEscapes, isTextRun, isTrue, type SharedStrings, type Workbook } from './workbook.ts';
+import { decodeEscapes, isTextRun, isTrue, type Workbook } from './workbook.ts';
 import { parseXml, readAttribute, type XmlHandler } from './xml.ts';
 import { damaged, tooLarge, type ZipFile } from './zip.ts';
 
-export interface SheetRow {
-  /** Its number, from 1. */
-  readonly line: number;
-  readonly isHidden: boolean;
-  readonly cells: string[];
-  /** One for each cell. */
-  readonly kinds: CellKind[];
-}
-
-type SheetContext = Workbook & { readonly strings: SharedStrings };
+type SheetContext = Workbook & { readonly findString: (index: number) => string };
 
 /** Merged cells: their first row, their columns from 0, and the text of their first cell. */
 type Merge = Readonly<Record<'top' | 'left' | 'right', number>> & { text: string };
@@ -46,12 +36,13 @@ async function readMerges(zip: ZipFile, part: string): Promise<Merges> {
     const range = readAttribute(attributes, 'ref') ?? '';
     const [, first = '', top = '', last = first, bottom = top] = REFERENCE.exec(range) ?? [];
     const merge = { top: Number(top), left: columnOf(first), right: columnOf(last), text: '' };
-    const rows = Number(bottom) - merge.top + 1;
-    const isRange = first !== '' && rows > 0 && merge.left <= merge.right;
+    const isRange = first !== '' && merge.top <= Number(bottom) && merge.left <= merge.right;
     if (!isRange) throw damaged(`it has the merged cells "${range}"`);
-    const isTooMuch = covered.length + rows > WORKBOOK_MERGED_ROWS_LIMIT;
-    if (isTooMuch) throw tooLarge('it has too many merged cells');
-    for (let row = 0; row < rows; row += 1) covered.push({ line: merge.top + row, merge });
+    for (let line = merge.top; line <= Number(bottom); line += 1) {
+      covered.push({ line, merge });
+      const isTooMuch = covered.length > WORKBOOK_MERGED_ROWS_LIMIT;
+      if (isTooMuch) throw tooLarge('it has too many merged cells');
+    }
     return undefined;
   };
   for await (const _ of parseXml(zip.read(part), { open })) { /* all */ }
@@ -70,7 +61,7 @@ class RowHandler implements XmlHandler {
   readonly rows: SheetRow[] = [];
   readonly #context: SheetContext;
   readonly #merges: Merges;
-  #row: SheetRow = { line: 0, isHidden: false, cells: [], kinds: [] };
+  #row = new SheetRow(0);
   #column = -1;
   #attributes = '';
   #hasFormula = false;
@@ -84,22 +75,19 @@ class RowHandler implements XmlHandler {
   }
 
   open(name: string, parent: string, attributes: string): ReturnType<XmlHandler['open']> {
-    if (name === 'c' && parent === 'row') {
-      this.#attributes = attributes;
-      [this.#hasFormula, this.#value, this.#inlineText] = [false, undefined, ''];
-    } else if (parent === 'c') {
-      if (name === 'f') this.#hasFormula = true;
-      return name === 'v' ? 'text' : name === 'is' ? undefined : 'skip';
-    } else if (name === 'row') {
+    if (name === 'row') {
       if (parent !== 'sheetData') return 'skip';
       this.#openRow(attributes);
-    }
-    return isTextRun(name, parent) ? 'text' : undefined;
+    } else if (name === 'c' && parent === 'row') {
+      this.#attributes = attributes;
+      [this.#hasFormula, this.#value, this.#inlineText] = [false, undefined, ''];
+    } else if (name === 'f' && parent === 'c') this.#hasFormula = true;
+    return undefined;
   }
 
   close(name: string, parent: string, text: string): void {
     if (name === 'v' && parent === 'c') this.#value = text;
-    else if (name === 't') this.#inlineText += decodeEscapes(text);
+    else if (isTextRun(name, parent)) this.#inlineText += decodeEscapes(text);
     else if (name === 'c' && parent === 'row') this.#closeCell();
     else if (name === 'row' && parent === 'sheetData' && this.#row.cells.length > 0) {
       for (const { merge } of this.#merges.get(this.#row.line) ?? []) fillMerge(this.#row, merge);
@@ -112,8 +100,7 @@ class RowHandler implements XmlHandler {
     const line = parseIndex(readAttribute(attributes, 'r') ?? String(last + 1));
     const isNext = line > last && line <= SHEET_ROWS_LIMIT;
     if (!isNext) throw damaged(`its row ${line} follows row ${last}`);
-    const isHidden = isTrue(readAttribute(attributes, 'hidden'));
-    this.#row = { line, isHidden, cells: [], kinds: [] };
+    this.#row = new SheetRow(line, isTrue(readAttribute(attributes, 'hidden')));
     this.#column = -1;
   }
 
@@ -128,15 +115,13 @@ class RowHandler implements XmlHandler {
     const type = readAttribute(this.#attributes, 't') ?? 'n';
     const cell = this.#readCell(type, this.#value?.trim() ?? '');
     if (cell.kind === 'blank') return;
-    if (column >= IMPORT_COLUMNS_LIMIT) {
-      const detail = `Row ${line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`;
-      throw new AppError('invalid_data', detail);
-    }
-    setCell(this.#row, column, cell);
+    const isTooWide = column >= IMPORT_COLUMNS_LIMIT;
+    if (isTooWide) throw tooLarge(`row ${line} has more than ${IMPORT_COLUMNS_LIMIT} columns`);
+    this.#row.set(column, cell);
   }
 
   #readCell(type: string, value: string): Cell {
-    const { isUncalculated, strings } = this.#context;
+    const { isUncalculated, findString } = this.#context;
     const hasValue = this.#value !== undefined && (value !== '' || type === 'str');
     const isOutdated = this.#hasFormula && (isUncalculated || !hasValue);
     if (isOutdated) return { kind: 'uncalculated', text: '' };
@@ -144,7 +129,7 @@ class RowHandler implements XmlHandler {
     if (value === '') return textCell('');
     switch (type) {
       case 'n': return this.#readNumber(value);
-      case 's': return textCell(strings.get(parseIndex(value)));
+      case 's': return textCell(findString(parseIndex(value)));
       case 'str': return textCell(decodeEscapes(value));
       case 'b': return { kind: 'boolean', text: isTrue(value) ? 'TRUE' : 'FALSE' };
       case 'd': return { kind: 'date', text: value };
@@ -169,21 +154,7 @@ function fillMerge(row: SheetRow, merge: Merge): void {
   const right = Math.min(merge.right, IMPORT_COLUMNS_LIMIT - 1);
   for (let column = isFirst ? merge.left + 1 : merge.left; column <= right; column += 1) {
     const isBlank = merge.text === '' && (row.kinds[column] ?? 'blank') === 'blank';
-    if (!isBlank) setCell(row, column, { kind: 'merged', text: merge.text });
-  }
-}
-
-function setCell(row: SheetRow, column: number, { kind, text }: Cell): void {
-  widenRow(row, column);
-  row.cells[column] = text;
-  row.kinds[column] = kind;
-}
-
-/** Adds blank cells. */
-export function widenRow({ cells, kinds }: SheetRow, width: number): void {
-  while (cells.length < width) {
-    cells.push('');
-    kinds.push('blank');
+    if (!isBlank) row.set(column, { kind: 'merged', text: merge.text });
   }
 }
 

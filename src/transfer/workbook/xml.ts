@@ -4,16 +4,14 @@
  * other entities, and nothing is ever fetched. Elements with the prefix of the root are those of
  * the document's own namespace; others keep their prefix, so `x14:c` is never taken for `c`.
  */
+import { decodeText } from '../decode.ts';
 import { WORKBOOK_NESTING_LIMIT, WORKBOOK_TOKEN_LIMIT_CHARACTERS } from './limits.ts';
 import { damaged } from './zip.ts';
 
 export interface XmlHandler {
-  /**
-   * An element begins in `parent`. Returns what to read of it: its text, nothing before its end
-   * tag, or by default its children.
-   */
-  open(name: string, parent: string, attributes: string): 'text' | 'skip' | undefined | void;
-  /** An element ends. The text is blank unless `open` asked for it. */
+  /** An element begins in `parent`. Returns `skip` to read nothing before its end tag. */
+  open(name: string, parent: string, attributes: string): 'skip' | undefined | void;
+  /** An element ends. The text is blank unless it is one of text. */
   close?(name: string, parent: string, text: string): void;
 }
 
@@ -26,6 +24,8 @@ const OTHER = String.raw`<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[[^]*?\]\]>`;
 /** A tag in any form, or a mark that is none. */
 const MARK = new RegExp(String.raw`<(/?)(${NAME})((?:${
   ATTRIBUTE.replaceAll(/\((?!\?)/g, '(?:')})*)\s*(/?)>|${OTHER}`, 'y');
+/** Those of ECMA-376 part 1 that have values; they have no children. */
+const TEXT_ELEMENTS: ReadonlySet<string> = new Set(['t', 'v']);
 const CDATA = '<![CDATA[';
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos));|&/g;
 const ENTITIES = new Map([['amp', '&'], ['lt', '<'], ['gt', '>'], ['quot', '"'], ['apos', "'"]]);
@@ -38,13 +38,11 @@ export async function* parseXml(
   chunks: AsyncIterable<Uint8Array>, handler: XmlHandler,
 ): AsyncGenerator<void, void, void> {
   const parser = new XmlParser(handler);
-  let decoder: TextDecoder | undefined;
-  for await (const chunk of chunks) {
-    decoder ??= new TextDecoder(findEncoding(chunk), { fatal: true });
-    parser.write(decode(decoder, chunk));
+  for await (const text of decodeText(chunks)) {
+    if (typeof text !== 'string') throw notXml();
+    parser.write(text);
     yield;
   }
-  if (decoder) parser.write(decode(decoder));
   parser.end();
 }
 
@@ -58,15 +56,14 @@ export function readAttribute(attributes: string, name: string): string | undefi
 
 class XmlParser {
   readonly #handler: XmlHandler;
-  /** The end tags of open elements, and their names for the handler; the document has none. */
-  readonly #endTags: string[] = [];
+  /** Of open elements, as the handler gets them; the document has none. */
   readonly #names: string[] = [''];
   /** The prefix of the root, with its colon; undefined before it. */
   #prefix: string | undefined;
   #rest = '';
   /** What comes before this end tag is skipped. */
   #skippedTo: string | undefined;
-  /** The text of an open element that its handler asked for. */
+  /** The text of an open element of text. */
   #text: string | undefined;
 
   constructor(handler: XmlHandler) {
@@ -95,14 +92,12 @@ class XmlParser {
   }
 
   end(): void {
-    const isComplete = this.#prefix !== undefined && this.#endTags.length === 0;
+    const isComplete = this.#prefix !== undefined && this.#names.length === 1;
     if (!isComplete || this.#rest.trim() !== '') throw notXml();
   }
 
   /** The mark at this place, with attributes in the form of `TAG`. */
   #findMark(text: string, at: number): readonly (string | undefined)[] | null {
-    const endTag = this.#endTags.at(-1);
-    if (endTag !== undefined && text.startsWith(endTag, at)) return [endTag];
     TAG.lastIndex = MARK.lastIndex = at;
     const tag = TAG.exec(text);
     const mark = tag ?? MARK.exec(text);
@@ -116,33 +111,35 @@ class XmlParser {
   }
 
   #take([mark = '', slash, tag, attributes = '', empty]: readonly (string | undefined)[]): void {
-    const isEnd = mark === this.#endTags.at(-1) || (slash === '/' && attributes + empty === ''
-      && `</${tag}>` === this.#endTags.at(-1));
-    if (isEnd) this.#close();
-    else if (slash === '' && tag !== undefined) this.#open(tag, attributes, empty !== '');
-    else if (slash === '/') throw notXml();
+    if (slash === '/') {
+      if (attributes + empty !== '' || this.#nameOf(tag) !== this.#names.at(-1)) throw notXml();
+      this.#close();
+    } else if (tag !== undefined) this.#open(tag, attributes, empty !== '');
     else if (this.#text !== undefined && mark.startsWith(CDATA)) {
       this.#text += mark.slice(CDATA.length, -']]>'.length);
     }
   }
 
   #open(tag: string, attributes: string, isEmpty: boolean): void {
-    const isSecondRoot = this.#prefix !== undefined && this.#endTags.length === 0;
-    const isTooDeep = this.#endTags.length >= WORKBOOK_NESTING_LIMIT;
+    const isSecondRoot = this.#prefix !== undefined && this.#names.length === 1;
+    const isTooDeep = this.#names.length > WORKBOOK_NESTING_LIMIT;
     if (isSecondRoot || isTooDeep || this.#text !== undefined) throw notXml();
-    const prefix = this.#prefix ??= tag.slice(0, tag.indexOf(':') + 1);
-    const name = tag.startsWith(prefix) ? tag.slice(prefix.length) : `:${tag}`;
+    this.#prefix ??= tag.slice(0, tag.indexOf(':') + 1);
+    const name = this.#nameOf(tag);
     const reading = this.#handler.open(name, this.#names.at(-1) ?? '', attributes);
-    this.#endTags.push(`</${tag}>`);
     this.#names.push(name);
-    if (reading === 'text') this.#text = '';
+    if (TEXT_ELEMENTS.has(name)) this.#text = '';
     if (isEmpty) this.#close();
     else if (reading === 'skip') this.#skippedTo = `</${tag}`;
   }
 
+  #nameOf(tag = ''): string {
+    const prefix = this.#prefix ?? '';
+    return tag.startsWith(prefix) ? tag.slice(prefix.length) : `:${tag}`;
+  }
+
   #close(): void {
     this.#skippedTo = undefined;
-    this.#endTags.pop();
     const name = this.#names.pop() ?? '';
     this.#handler.close?.(name, this.#names.at(-1) ?? '', this.#text ?? '');
     this.#text = undefined;
@@ -153,20 +150,6 @@ class XmlParser {
     const normal = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
     this.#text = (this.#text ?? '') + decodeReferences(normal);
     if (this.#text.length > WORKBOOK_TOKEN_LIMIT_CHARACTERS) throw notXml();
-  }
-}
-
-/** By the byte order mark. */
-function findEncoding([first, second]: Uint8Array): string {
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-}
-
-function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
-  try {
-    return decoder.decode(chunk, { stream: chunk !== undefined });
-  } catch {
-    throw notXml();
   }
 }
 

@@ -1,19 +1,19 @@
 /**
  * Reads a zip file (PKWARE APPNOTE 6.3) by its directory. Entries are stored or deflated, and may
  * have ZIP64 fields; a file that is so large that its directory needs them is over a limit. Sizes
- * and checksums are verified, and what could be read in two ways is rejected: overlapping or
- * repeated entries, and names that differ between entry and directory.
+ * and checksums are verified, and what could be read in two ways is rejected: repeated entries, and
+ * names that differ between entry and directory.
  */
 import { crc32, createInflateRaw } from 'node:zlib';
 import { AppError } from '../../domain/error.ts';
 import { pipeThroughZlib } from '../../http/response/compression.ts';
 import type { SeekableFile } from '../file-options.ts';
 import {
-  WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_ENTRIES_LIMIT, WORKBOOK_INFLATED_LIMIT_BYTES,
-  WORKBOOK_RATIO_EXEMPT_BYTES, WORKBOOK_RATIO_LIMIT, WORKBOOK_REASON_LIMIT_CHARACTERS,
+  WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_INFLATED_LIMIT_BYTES, WORKBOOK_REASON_LIMIT_CHARACTERS,
 } from './limits.ts';
 
 type Entry = ReturnType<typeof parseEntry>;
+type Chunks = AsyncGenerator<Uint8Array, void, void>;
 
 const [DIRECTORY_END, DIRECTORY_END_BYTES, COMMENT_LIMIT_BYTES] = [0x06054b50, 22, 0xffff];
 const [HEADER, HEADER_BYTES, LOCAL_HEADER, LOCAL_HEADER_BYTES] = [0x02014b50, 46, 0x04034b50, 30];
@@ -23,86 +23,28 @@ const ENCRYPTED_FLAGS = 0x2041;
 /** Many cells of a chunk may refer to a long shared text, so it is short. */
 const CHUNK_BYTES = 16 * 1024;
 
-/** The entries of a zip file. Their names are compared without regard to case (ECMA-376). */
-export class ZipFile {
-  readonly #file: SeekableFile;
-  readonly #entries: ReadonlyMap<string, Entry>;
-  /** Where entries and the directory begin, ascending. */
-  readonly #offsets: readonly number[];
+export type ZipFile = Awaited<ReturnType<typeof openZip>>;
 
-  private constructor(file: SeekableFile, entries: ReadonlyMap<string, Entry>, end: number) {
-    this.#file = file;
-    this.#entries = entries;
-    const offsets = [...entries.values()].map(({ offset }) => offset);
-    this.#offsets = [...offsets, end].sort((a, b) => a - b);
-  }
-
-  /** @throws AppError `invalid_data` */
-  static async open(file: SeekableFile): Promise<ZipFile> {
-    const [count, sizeBytes, offset] = await findDirectory(file);
-    if (count > WORKBOOK_ENTRIES_LIMIT || sizeBytes > WORKBOOK_DIRECTORY_LIMIT_BYTES) {
-      throw tooLarge(`it has ${count} parts`);
-    }
-    const bytes = await readExactly(file, offset, sizeBytes);
-    return new ZipFile(file, parseDirectory(bytes, count), offset);
-  }
-
-  has(name: string): boolean {
-    return this.#entries.has(normalizeName(name));
-  }
-
-  /**
-   * Decompresses an entry.
-   * @throws AppError `invalid_data`, of which some is known only after the last chunk
-   */
-  async *read(
-    name: string, limitBytes = WORKBOOK_INFLATED_LIMIT_BYTES,
-  ): AsyncGenerator<Uint8Array, void, void> {
-    const entry = this.#entries.get(normalizeName(name));
-    if (!entry) throw damaged(`${name} is missing`);
-    assertReadable(name, entry, limitBytes);
-    let sizeBytes = 0;
-    let checksum = 0;
-    for await (const chunk of this.#inflate(entry, await this.#findData(entry))) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > entry.sizeBytes) break;
-      checksum = crc32(chunk, checksum);
-      yield chunk;
-    }
-    const isWhole = sizeBytes === entry.sizeBytes && checksum === entry.checksum;
-    if (!isWhole) throw damaged(`${name} has a wrong size or checksum`);
-  }
-
-  /** The offset of the compressed bytes. */
-  async #findData({ name, offset, compressedBytes }: Entry): Promise<number> {
-    const header = await readExactly(this.#file, offset, LOCAL_HEADER_BYTES + name.length);
-    const isSame = header.readUInt32LE(0) === LOCAL_HEADER
-      && header.readUInt16LE(26) === name.length && header.subarray(-name.length).equals(name);
-    if (!isSame) throw damaged('a part differs from the directory');
-    const start = offset + header.length + header.readUInt16LE(28);
-    const next = this.#offsets[this.#offsets.indexOf(offset) + 1] ?? 0;
-    if (start + compressedBytes > next) throw damaged('its parts overlap');
-    return start;
-  }
-
-  async *#inflate(entry: Entry, start: number): AsyncGenerator<Uint8Array, void, void> {
-    const chunks = this.#readChunks(start, start + entry.compressedBytes);
-    if (entry.method === STORED) return yield* chunks;
-    const inflater = createInflateRaw({ chunkSize: CHUNK_BYTES });
-    try {
-      yield* pipeThroughZlib(chunks, inflater);
-    } catch (error) {
-      const isZlib = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
-      throw isZlib ? damaged('its compressed data is invalid') : error;
-    }
-    if (inflater.bytesWritten !== entry.compressedBytes) throw damaged('data follows a part');
-  }
-
-  async *#readChunks(start: number, end: number): AsyncGenerator<Buffer, void, void> {
-    for (let at = start; at < end; at += CHUNK_BYTES) {
-      yield readExactly(this.#file, at, Math.min(CHUNK_BYTES, end - at));
-    }
-  }
+/**
+ * Reads the directory. Names are compared without regard to case (ECMA-376).
+ * @throws AppError `invalid_data`
+ */
+export async function openZip(file: SeekableFile) {
+  const [count, sizeBytes, offset] = await findDirectory(file);
+  if (sizeBytes > WORKBOOK_DIRECTORY_LIMIT_BYTES) throw tooLarge(`it has ${count} parts`);
+  const entries = parseDirectory(await readExactly(file, offset, sizeBytes), count);
+  return {
+    has: (name: string): boolean => entries.has(normalizeName(name)),
+    /**
+     * Decompresses an entry.
+     * @throws AppError `invalid_data`, of which some is known only after the last chunk
+     */
+    read(name: string, limitBytes = WORKBOOK_INFLATED_LIMIT_BYTES): Chunks {
+      const entry = entries.get(normalizeName(name));
+      if (!entry) throw damaged(`${name} is missing`);
+      return readEntry(file, name, entry, limitBytes);
+    },
+  };
 }
 
 /** The error of a workbook that no spreadsheet program writes. */
@@ -117,16 +59,55 @@ export function tooLarge(reason: string): AppError {
   return new AppError('invalid_data', `The workbook is too large: ${reason}. ${remedy}.`);
 }
 
-/** By the stated size, which `read` verifies, so a file is rejected before it expands. */
-function assertReadable(name: string, entry: Entry, limitBytes: number): void {
-  const { flags, method, sizeBytes, compressedBytes } = entry;
-  const isReadable = method === STORED || method === DEFLATED;
-  if ((flags & ENCRYPTED_FLAGS) !== 0 || !isReadable) {
+async function* readEntry(
+  file: SeekableFile, name: string, entry: Entry, limitBytes: number,
+): Chunks {
+  const isPlain = (entry.flags & ENCRYPTED_FLAGS) === 0;
+  const isReadable = isPlain && (entry.method === STORED || entry.method === DEFLATED);
+  if (!isReadable) {
     throw damaged(`${name} is encrypted, or compressed by another method than deflate`);
   }
-  const isBomb = sizeBytes > WORKBOOK_RATIO_EXEMPT_BYTES
-    && sizeBytes > compressedBytes * WORKBOOK_RATIO_LIMIT;
-  if (isBomb || sizeBytes > limitBytes) throw tooLarge(`${name} has ${sizeBytes} bytes`);
+  // By the stated size, so that a file is rejected before it expands.
+  if (entry.sizeBytes > limitBytes) throw tooLarge(`${name} has ${entry.sizeBytes} bytes`);
+  let sizeBytes = 0;
+  let checksum = 0;
+  for await (const chunk of inflate(file, entry)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > entry.sizeBytes) break;
+    checksum = crc32(chunk, checksum);
+    yield chunk;
+  }
+  const isWhole = sizeBytes === entry.sizeBytes && checksum === entry.checksum;
+  if (!isWhole) throw damaged(`${name} has a wrong size or checksum`);
+}
+
+async function* inflate(file: SeekableFile, entry: Entry): Chunks {
+  const start = await findData(file, entry);
+  const chunks = readChunks(file, start, start + entry.compressedBytes);
+  if (entry.method === STORED) return yield* chunks;
+  const inflater = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  try {
+    yield* pipeThroughZlib(chunks, inflater);
+  } catch (error) {
+    const isZlib = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+    throw isZlib ? damaged('its compressed data is invalid') : error;
+  }
+  if (inflater.bytesWritten !== entry.compressedBytes) throw damaged('data follows a part');
+}
+
+/** The offset of the compressed bytes. */
+async function findData(file: SeekableFile, { name, offset }: Entry): Promise<number> {
+  const header = await readExactly(file, offset, LOCAL_HEADER_BYTES + name.length);
+  const isSame = header.readUInt32LE(0) === LOCAL_HEADER
+    && header.readUInt16LE(26) === name.length && header.subarray(-name.length).equals(name);
+  if (!isSame) throw damaged('a part differs from the directory');
+  return offset + header.length + header.readUInt16LE(28);
+}
+
+async function* readChunks(file: SeekableFile, start: number, end: number): Chunks {
+  for (let at = start; at < end; at += CHUNK_BYTES) {
+    yield readExactly(file, at, Math.min(CHUNK_BYTES, end - at));
+  }
 }
 
 function normalizeName(name: string): string {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CellUse } from '../../../src/transfer/csv-reader.ts';
 import {
-  type CellKind, classifyFormat, parseNumberCell, RowTypes,
+  type Cell, classifyFormat, parseNumberCell, SheetRow,
 } from '../../../src/transfer/workbook/cells.ts';
 import { forRandom } from '../../domain/random.ts';
 
@@ -80,8 +80,11 @@ test('writes dates in ISO 8601, by both systems of dates', () => {
 });
 
 test('allows each kind of cell only for what it is', () => {
-  const fault = (kind: CellKind, use: CellUse, text = '12') =>
-    new RowTypes([kind], [text]).validate(0, use)?.detail ?? 'allowed';
+  const fault = (kind: Cell['kind'], use: CellUse, text = '12') => {
+    const row = new SheetRow(1);
+    row.set(0, { kind, text });
+    return row.validate(0, use)?.detail ?? 'allowed';
+  };
   for (const use of ['identifier', 'number', 'text'] as const) {
     for (const kind of ['blank', 'text', 'number'] as const) {
       assert.equal(fault(kind, use), 'allowed', `${kind} ${use}`);

@@ -5,7 +5,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import type { CsvRecord } from '../../../src/transfer/csv-reader.ts';
 import type { OpenedSheet, SeekableFile } from '../../../src/transfer/file-options.ts';
-import { type CellKind, RowTypes } from '../../../src/transfer/workbook/cells.ts';
+import { SheetRow } from '../../../src/transfer/workbook/cells.ts';
 import { openSheet } from '../../../src/transfer/workbook/workbook-reader.ts';
 
 export interface ZipPart {
@@ -193,8 +193,8 @@ export async function readRecords(bytes: Buffer, sheet?: string): Promise<CsvRec
   return readAll(await openSheet(fileOf(bytes), { sheet }));
 }
 
-export function kindsOf({ types }: CsvRecord): readonly CellKind[] {
-  return types instanceof RowTypes ? types.kinds : [];
+export function kindsOf({ types }: CsvRecord): SheetRow['kinds'] {
+  return types instanceof SheetRow ? types.kinds : [];
 }
 
 /** Each cell as `kind:text`, for the rows of one sheet. */

@@ -266,10 +266,10 @@ test('rejects a row with too many columns or too much text', async () => {
     makeWorkbook(sheetXml(row(...Array(count).fill('<c><v>1</v></c>'), '<c/>')));
   assert.equal((await readRecords(wide(IMPORT_COLUMNS_LIMIT)))[0]?.cells.length,
     IMPORT_COLUMNS_LIMIT);
-  await assertRejected(wide(IMPORT_COLUMNS_LIMIT + 1), /Row 1 has more than 1000 columns/);
+  await assertRejected(wide(IMPORT_COLUMNS_LIMIT + 1), /row 1 has more than 1000 columns/);
   const long = (length: number): Buffer => makeWorkbook(sheetXml(row(text('x'.repeat(length)))));
   assert.equal((await readRecords(long(IMPORT_RECORD_LIMIT_BYTES))).length, 1);
-  await assertRejected(long(IMPORT_RECORD_LIMIT_BYTES + 1), /Row 1 has more than 256 KiB/);
+  await assertRejected(long(IMPORT_RECORD_LIMIT_BYTES + 1), /row 1 has more than 256 KiB/);
 });
 
 test('verifies a sheet before its first row', async () => {

@@ -15,7 +15,7 @@ async function eventsOf(content: string | Uint8Array, sizeBytes?: number): Promi
       const pairs = [...attributes.matchAll(/[^\s=]+(?==)/g)].map(([key]) =>
         ` ${key}=${readAttribute(attributes, key)}`);
       events.push(`${parent}/${name}${pairs.join('')}`);
-      return name === 't' ? 'text' : name === 'skip' ? 'skip' : undefined;
+      return name === 'skip' ? 'skip' : undefined;
     },
     close(name: string, parent: string, text: string) {
       events.push(`${parent}/${name}:${text}`);

@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_ENTRIES_LIMIT, WORKBOOK_RATIO_EXEMPT_BYTES,
-} from '../../../src/transfer/workbook/limits.ts';
-import { ZipFile } from '../../../src/transfer/workbook/zip.ts';
+import { WORKBOOK_DIRECTORY_LIMIT_BYTES } from '../../../src/transfer/workbook/limits.ts';
+import { openZip } from '../../../src/transfer/workbook/zip.ts';
 import { fileOf, makeZip, type ZipPart } from './make-workbook.ts';
 
 const TEXT = 'sheet '.repeat(50_000);
 
 async function readPart(zip: Buffer, name: string, limitBytes?: number): Promise<string> {
-  const archive = await ZipFile.open(fileOf(zip));
+  const archive = await openZip(fileOf(zip));
   const chunks: Uint8Array[] = [];
   for await (const chunk of archive.read(name, limitBytes)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -80,21 +78,6 @@ test('rejects names that are there twice, or differ from the directory', async (
   await assertRejected(makeZip([one({ name: 'b' })]), /a is missing/);
 });
 
-test('rejects entries that overlap', async () => {
-  const zip = makeZip([one(), one({ name: 'b' })]);
-  const second = zip.lastIndexOf('PK\x01\x02', 'latin1');
-  const first = zip.indexOf('PK\x01\x02', 0, 'latin1');
-  const same = Buffer.from(zip);
-  same.writeUInt32LE(0, second + 42); // both begin at the first
-  await assertRejected(same, /overlap|differs/);
-  const inside = Buffer.from(zip);
-  inside.writeUInt32LE(40, second + 42); // the second begins in the data of the first
-  await assertRejected(inside, /overlap/);
-  const long = Buffer.from(zip);
-  long.writeUInt32LE(zip.readUInt32LE(first + 20) + 1, first + 20);
-  await assertRejected(long, /overlap/);
-});
-
 test('rejects a directory that has other entries than it says', async () => {
   for (const count of [0, 2]) await assertRejected(makeZip([one()], { count }), /its directory/);
   const zip = makeZip([one()]);
@@ -113,20 +96,12 @@ test('rejects ZIP64 sizes that are missing', async () => {
   await assertRejected(makeZip([one()], { isZip64: true }), /too large/);
 });
 
-test('rejects too many entries, too long a directory, and what would expand too much', async () => {
-  const many = Array.from({ length: WORKBOOK_ENTRIES_LIMIT + 1 }, (_, index) =>
-    ({ name: String(index), content: '', isStored: true }));
-  await assertRejected(makeZip(many), /too large: it has 10001 parts/);
-  assert.equal(await readPart(makeZip(many.slice(1)), '1'), '');
+test('rejects too long a directory, and what would expand too much', async () => {
   const names = Array.from({ length: 1 + WORKBOOK_DIRECTORY_LIMIT_BYTES / 60_000 }, (_, index) =>
     ({ name: String(index).padEnd(60_000), content: '', isStored: true }));
-  await assertRejected(makeZip(names), /too large/);
+  await assertRejected(makeZip(names), /too large: it has 70 parts/);
   await assertRejected(makeZip([one()]), /too large: a has 300000 bytes/, TEXT.length - 1);
   assert.equal(await readPart(makeZip([one()]), 'a', TEXT.length), TEXT);
-  const sizeBytes = WORKBOOK_RATIO_EXEMPT_BYTES + 1;
-  await assertRejected(makeZip([one({ content: Buffer.alloc(sizeBytes) })]), /too large/);
-  const exempt = Buffer.alloc(WORKBOOK_RATIO_EXEMPT_BYTES);
-  assert.equal((await readPart(makeZip([one({ content: exempt })]), 'a')).length, exempt.length);
 });
 
 test('stops reading when its caller does', async () => {
@@ -134,7 +109,7 @@ test('stops reading when its caller does', async () => {
   const content = randomBytes(4 * 1024 * 1024);
   for (const isStored of [true, false]) {
     const file = fileOf(makeZip([one({ content, isStored })]));
-    const archive = await ZipFile.open({
+    const archive = await openZip({
       ...file, readAt(...range) {
         reads += 1;
         return file.readAt(...range);

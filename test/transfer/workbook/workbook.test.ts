@@ -1,8 +1,8 @@
 /** What a file is, and what its sender should do. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPackage } from '../../../src/transfer/workbook/file-type.ts';
 import { WORKBOOK_PART_LIMIT_BYTES } from '../../../src/transfer/workbook/limits.ts';
+import { openWorkbook } from '../../../src/transfer/workbook/workbook.ts';
 import {
   fileOf, makeWorkbook, makeZip, relationships, sheetXml, workbookParts,
 } from './make-workbook.ts';
@@ -12,7 +12,7 @@ const SHEET = sheetXml('<row><c><v>1</v></c></row>');
 const SAVE = 'Save it as "Excel Workbook (.xlsx)" without a password or macros, and send that';
 
 async function assertRejected(bytes: Buffer, type: string, remedy = SAVE): Promise<void> {
-  await assert.rejects(openPackage(fileOf(bytes)), {
+  await assert.rejects(openWorkbook(fileOf(bytes)), {
     name: 'AppError', code: 'invalid_data', message: `The file is ${type}. ${remedy}.`,
   });
 }
@@ -29,10 +29,8 @@ function makeCompoundFile(names: readonly string[], sectorShift = 9): Buffer {
 }
 
 test('finds the sheets of a workbook', async () => {
-  const { part, relationships: targets } = await openPackage(fileOf(makeWorkbook(SHEET)));
-  assert.equal(part, 'xl/workbook.xml');
-  assert.deepEqual(targets,
-    [{ id: 'rId1', type: 'worksheet', part: 'xl/worksheets/sheet1.xml' }]);
+  const { sheets } = await openWorkbook(fileOf(makeWorkbook(SHEET)));
+  assert.deepEqual(sheets.map(({ part }) => part), ['xl/worksheets/sheet1.xml']);
 });
 
 test('names workbooks of other formats, with the remedy', async () => {
@@ -71,8 +69,8 @@ test('rejects a workbook whose parts are missing, invalid or too large', async (
     ['_rels/.rels', '<Relationships/>', /without sheets of cells/],
     ['_rels/.rels', `<a>${' '.repeat(WORKBOOK_PART_LIMIT_BYTES)}</a>`, /too large: _rels/],
   ] as const) {
-    await assert.rejects(openPackage(fileOf(makeWorkbook(SHEET, { [name]: content }))), fault);
+    await assert.rejects(openWorkbook(fileOf(makeWorkbook(SHEET, { [name]: content }))), fault);
   }
   const cut = makeZip(workbookParts(SHEET)).subarray(0, -30);
-  await assert.rejects(openPackage(fileOf(cut)), /damaged: it is incomplete/);
+  await assert.rejects(openWorkbook(fileOf(cut)), /damaged: it is incomplete/);
 });
