@@ -31,7 +31,7 @@ const DUPLICATES: Readonly<Record<string, string>> = {
 const FILE_FLAGS = ['dry-run', 'rejected', 'idempotency-key'];
 
 export const syncStock: Command = {
-  summary: 'Sends a CSV or NDJSON file of stock changes to a running server.',
+  summary: 'Sends a CSV, .xlsx or NDJSON file of stock changes to a running server.',
   operands: ['[FILE|-]'],
   flags: {
     ...SERVER_FLAGS,
