@@ -134,10 +134,10 @@ async function send(
 function isRejection(error: unknown): boolean {
   if (error instanceof UnreadableFile) return true;
   if (!(error instanceof ApiError)) return false;
-  // Other files may have the columns of --map. Any other error in --map is the command's.
-  const lacksColumn = error.code === 'invalid_query'
-    && error.issues.some(({ parameter, code }) => parameter === 'map' && code === 'unknown');
-  return lacksColumn || REJECTIONS.has(error.code);
+  // Other files may have the columns of --map, and --sheet. Other errors in them are the command's.
+  const lacksNames = error.code === 'invalid_query' && error.issues.some(({ parameter, code }) =>
+    (parameter === 'map' || parameter === 'sheet') && code === 'unknown');
+  return lacksNames || REJECTIONS.has(error.code);
 }
 
 function isTemporary(error: unknown): boolean {

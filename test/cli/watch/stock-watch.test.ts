@@ -236,6 +236,9 @@ const rejections: readonly [name: string, answer: RequestListener][] = [
     type: 'urn:problem-type:seller-product-api:sync-refused', status: 409, title: 'Title',
     detail: 'Detail.', summary: { applied: 3 },
   } })}\n`)],
+  ['a workbook without the sheet', problem(400, 'invalid_query', {
+    errors: [{ parameter: 'sheet', code: 'unknown', detail: 'The workbook has no sheet "A".' }],
+  })],
 ];
 for (const [name, answer] of rejections) {
   test(`publishes the file and the reason in rejected/ for ${name}`, async (t) => {
