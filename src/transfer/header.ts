@@ -158,8 +158,9 @@ export function normalizeName(name: string): string {
 const ERROR_COLUMNS = /^(?:import )*error$/;
 
 /**
- * What errors say of a row that means something else without the other rows of its product. In a
- * file of rejected rows, it is rejected again unless its error was removed.
+ * What errors say of a row that means something else outside its file: without the other rows of
+ * its product, or the types of its cells. In a file of rejected rows, it is rejected again unless
+ * its error was removed.
  */
 export const SEND_WHOLE_FILE = 'send the whole file again';
 

@@ -24,9 +24,9 @@ interface TableOptions extends Pick<
   readonly countMembers?: CountMembers;
 }
 
-const PART_OF_PRODUCT: Issue = {
+const REJECTED_ROW: Issue = {
   pointer: '', code: 'duplicate',
-  detail: 'Has only a part of its product, as its error says. Correct the original file, and '
+  detail: 'As its error says, the row is only right in the original file. Correct that file, and '
     + `${SEND_WHOLE_FILE}.`,
 };
 
@@ -134,7 +134,7 @@ export async function* readTable<Row>(
       const { value: header } = rows.next();
       if (!header) continue;
       parse = explainHeader(reader, () => open(header, records.slice(1)));
-      if (isErrorColumn(header.cells[0])) parse = rejectParts(parse);
+      if (isErrorColumn(header.cells[0])) parse = rejectAgain(parse);
     }
     yield* sliceRows(parseAll(rows));
   }
@@ -142,10 +142,10 @@ export async function* readTable<Row>(
   throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
 }
 
-/** Rejects rows of a file of rejected rows again that mean something else without the others. */
-function rejectParts<Row>(parse: (record: CsvRecord) => Row): (record: CsvRecord) => Row {
+/** Rejects rows of a file of rejected rows again that mean something else outside their file. */
+function rejectAgain<Row>(parse: (record: CsvRecord) => Row): (record: CsvRecord) => Row {
   return (record) => parse(record.cells[0]?.includes(SEND_WHOLE_FILE)
-    ? { ...record, issue: PART_OF_PRODUCT } : record);
+    ? { ...record, issue: REJECTED_ROW } : record);
 }
 
 /** Says where column names were looked for: another sheet of a workbook may have them. */
@@ -186,7 +186,9 @@ export function checkTypes(record: CsvRecord, used: readonly UsedColumns[]): Csv
     const error = types.validate(index, use);
     if (error) {
       if (use !== 'identifier') texts[index] = ''; // it has one error
-      return { ...record, cells: texts, issue: { pointer: `/${member}`, ...error } };
+      // A file of rejected rows is CSV, which has no types.
+      const issue = { ...error, detail: `${error.detail} Then ${SEND_WHOLE_FILE}.` };
+      return { ...record, cells: texts, issue: { pointer: `/${member}`, ...issue } };
     }
     if (use === 'number' && !types.isText(index)) texts[index] = withMark(cells[index], mark);
   }

@@ -36,6 +36,18 @@ test('sends workbooks, and writes their rejected rows as CSV', async (t) => {
   assert.ok(!existsSync(join(folder, 'stock.failed.csv')));
 });
 
+test('rejects rows again that lost the types of their cells', async (t) => {
+  const { folder, run } = await openShop(t);
+  const path = join(folder, 'products.xlsx');
+  writeFileSync(path, makeTables({ Products: [
+    HEADER, [[123, '00000'], 'Mug', 'Kitchen', 1, 1], ['A-1', 'Cup', 'Kitchen', [0.5, '0%'], 1],
+  ] }));
+  const sent = await run('import', path);
+  assert.match(sent.notes, /SKU 123: sku: The cell 123 is shown .* Then send the whole file again/);
+  const again = await run('import', join(folder, 'products.failed.csv'));
+  assert.match(again.out, /: 0 created, 0 updated, 0 unchanged, 2 rejected/);
+});
+
 test('recognises a workbook without its extension by its content', async (t) => {
   const { folder, run } = await openShop(t);
   const path = join(folder, 'products');
