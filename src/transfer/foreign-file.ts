@@ -10,9 +10,11 @@ const HEAD_BYTES = 64;
 const WORKBOOKS = [
   Buffer.from('PK\x03\x04'), Buffer.from('PK\x05\x06'), Buffer.from('d0cf11e0a1b11ae1', 'hex'),
 ];
-const WORKBOOK_DETAIL = 'This is a workbook or a zip file. Save it as "CSV UTF-8" and send that.';
+const WORKBOOK_DETAIL = {
+  csv: 'This is a workbook or a zip file. Save it as "CSV UTF-8" and send that.',
+  ndjson: 'This is a workbook or a zip file, not NDJSON. Send a workbook as CSV: as text/csv.',
+};
 const STARTS: readonly (readonly [start: Buffer, detail: string])[] = [
-  ...WORKBOOKS.map((start) => [start, WORKBOOK_DETAIL] as const),
   [Buffer.from([0x1f, 0x8b]),
     'This file is compressed with gzip. Decompress it, or send "content-encoding: gzip".'],
   [Buffer.from('%PDF-'), 'This is a PDF. Send a CSV or NDJSON file.'],
@@ -32,6 +34,7 @@ type TextFormat = 'csv' | 'ndjson';
 function assertRows(head: Buffer, format: TextFormat): void {
   const [, detail] = STARTS.find(([start]) => head.indexOf(start) === 0) ?? [];
   if (detail !== undefined) throw new AppError('invalid_data', detail);
+  if (isWorkbookStart(head)) throw new AppError('invalid_data', WORKBOOK_DETAIL[format]);
   const text = head.toString().replace(/^\uFEFF/, '');
   if (MARKUP.test(text)) throw new AppError('invalid_data', MARKUP_DETAIL);
   if (JSON_ARRAY.test(text)) throw new AppError('invalid_data', ARRAY_DETAIL);
