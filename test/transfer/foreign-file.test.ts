@@ -15,9 +15,10 @@ async function readWhole(
 
 test('names workbooks, PDF, gzip and JSON arrays, and says what to send instead', async () => {
   const long = ' '.repeat(1_000);
+  const workbook = /This is a workbook .*(?:"CSV UTF-8"|Send a workbook as CSV)/;
   for (const [content, message] of [
-    [`PK\x03\x04${long}`, /This is a workbook .*(?:"CSV UTF-8"|Send a workbook as CSV)/],
-    [Buffer.from('d0cf11e0a1b11ae100', 'hex'), /This is a workbook .*(?:"CSV UTF-8"|Send a workbook as CSV)/],
+    [`PK\x03\x04${long}`, workbook],
+    [Buffer.from('d0cf11e0a1b11ae100', 'hex'), workbook],
     [gzipSync('sku,stock'), /compressed with gzip.*Decompress it/],
     [`%PDF-1.7${long}`, /This is a PDF/],
     ['[{"sku":"A","set":1}]', /JSON array\. Send NDJSON/],
