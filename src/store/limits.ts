@@ -13,8 +13,8 @@ export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
 export const CONCURRENT_EXPORTS_LIMIT = 8;
 export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
 /**
- * Hash tables that find a file's duplicate SKUs, and slots of one: 12 bytes each, 48 MiB for a file
- * with 3,000,000 SKUs. SKUs that come after that many are kept on disk.
+ * Hash tables that find a file's duplicate SKUs, and slots of one: 12 bytes each, or 24 with levels
+ * and prices; 48 or 96 MiB for 3,000,000 SKUs. SKUs that come after that many are kept on disk.
  */
 export const IMPORT_SKU_TABLES = 64;
 export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;

@@ -110,7 +110,7 @@ export class DuplicateLevels {
     const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine : undefined;
     if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
     const isAll = this.#choice === 'reject_all';
-    const previousLine = levels.note(sku, line) ?? (isAll ? repeated.find(sku) : undefined);
+    const previousLine = levels.note(sku, line)?.line ?? (isAll ? repeated.find(sku) : undefined);
     if (previousLine === undefined || !('change' in entry)) return row;
     if (isAll) repeated.note(sku, line);
     this.#count += 1;

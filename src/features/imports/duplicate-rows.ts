@@ -11,7 +11,7 @@ import { parseProductId, type SellerId } from '../../domain/id.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { copyText } from '../../domain/text.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
-import { SkuLines } from '../../store/temporary/sku-lines.ts';
+import { type SkuEntry, SkuLines } from '../../store/temporary/sku-lines.ts';
 import { findLocation } from '../../transfer/column-names.ts';
 import { isErrorColumn, SEND_WHOLE_FILE } from '../../transfer/header.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
@@ -31,11 +31,6 @@ interface DuplicateRow {
 }
 
 type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts'>;
-
-/** Two prices with the same remainder differ by more than 40 million. */
-const PRICE_MODULUS = 4_294_967_291;
-const ENTRIES_LIMIT = 4_194_304;
-const CHUNK_ENTRIES = 65_536;
 
 export class DuplicateRows {
   readonly #store: Products;
@@ -70,7 +65,7 @@ export class DuplicateRows {
   async *find(
     reader: Pick<RowReader, 'read' | 'ignoredColumns'>, chunks: AsyncIterable<Uint8Array>,
   ): AsyncGenerator<readonly ImportRow[], void, void> {
-    using entries = new Entries();
+    using entries = new SkuLines({ hasValues: true });
     using rejected = new SkuLines();
     const isSum = this.#choice === 'sum';
     const checked = rejectMarkedSkus(
@@ -91,40 +86,39 @@ export class DuplicateRows {
     }
   }
 
-  #check(row: ImportRow, entries: Entries, rejected?: SkuLines): ImportRow {
-    const { content } = row;
+  #check(row: ImportRow, entries: SkuLines, rejected?: SkuLines): ImportRow {
+    const { line, content } = row;
     if (!content?.product) return row;
     const { product } = content;
     const { sku, stock = -1, priceMinor = -1 } = product;
+    // From 1, since 0 is none.
     const level = stock + 1;
-    const price = priceMinor < 0 ? 0 : priceMinor % PRICE_MODULUS + 1;
-    const earlier = entries.add(sku, row.line, level, price);
+    const price = priceMinor + 1;
+    const earlier = entries.note(sku, line, level, price);
     if (!earlier) return row;
-    const { line: previousLine } = earlier;
-    const isSum = this.#choice === 'sum';
-    const total = isSum && level > 0 && earlier.level > 0 ? earlier.level + level - 1
-      : level || earlier.level;
-    const issue = this.#choice === 'last' ? undefined
-      : this.#findIssue(earlier, { level, price, total });
+    const issue = this.#choice === 'last' ? undefined : this.#findIssue(earlier, level, price);
     if (issue) {
-      rejected?.note(sku, row.line);
+      entries.note(sku, earlier.line, earlier.level, earlier.price);
+      rejected?.note(sku, line);
       return rejectRow(row, issue);
     }
-    earlier.replace(row.line, total, price || earlier.price);
-    if (!isSum || level === 0) return { ...row, previousLine };
+    const isAdded = this.#choice === 'sum' && level > 0 && earlier.level > 0;
+    const total = isAdded ? earlier.level + level - 1 : level || earlier.level;
+    entries.note(sku, line, total, price || earlier.price);
+    const previousLine = earlier.line;
+    if (!isAdded) return { ...row, previousLine };
     const summed = { ...product, stock: total - 1 };
     return { ...row, previousLine, content: { ...content, product: summed } };
   }
 
-  #findIssue(
-    earlier: Entry, { level, price, total }: Readonly<Record<'level' | 'price' | 'total', number>>,
-  ): Issue | undefined {
-    const { line, isUnknown } = earlier;
-    if (isUnknown) return notCompared(line);
+  #findIssue(earlier: SkuEntry, level: number, price: number): Issue | undefined {
+    const { line } = earlier;
     if (price > 0 && earlier.price > 0 && price !== earlier.price) return otherPrice(line);
-    if (this.#choice === 'sum') return total - 1 > STOCK_LIMIT ? tooLarge(line) : undefined;
-    const isOther = this.#hasLocations || level !== earlier.level;
-    return level > 0 && earlier.level > 0 && isOther ? otherStock(line) : undefined;
+    if (level === 0 || earlier.level === 0) return undefined;
+    if (this.#choice === 'sum') {
+      return earlier.level + level - 2 > STOCK_LIMIT ? tooLarge(line) : undefined;
+    }
+    return this.#hasLocations || level !== earlier.level ? otherStock(line) : undefined;
   }
 
   /** The row if it is rejected, or must be, since a sum would lack a row that was rejected. */
@@ -169,63 +163,6 @@ export class DuplicateRows {
   }
 }
 
-/** What the rows so far say of a SKU. */
-interface Entry {
-  readonly line: number;
-  /** The stock plus 1; 0 is none. */
-  readonly level: number;
-  /** From 1; 0 is none. */
-  readonly price: number;
-  /** Whether only the line is known. */
-  readonly isUnknown: boolean;
-  replace(line: number, level: number, price: number): void;
-}
-
-/** The entries of SKUs in the order of the file: 12 bytes each, for the first 4,194,304. */
-class Entries implements Disposable {
-  /** For each SKU, the number of its entry from 1, or its line above that. */
-  readonly #numbers = new SkuLines();
-  readonly #chunks: Uint32Array[] = [];
-  #count = 0;
-
-  /** Adds the entry of a new SKU, or returns that of another one. */
-  add(sku: string, line: number, level: number, price: number): Entry | undefined {
-    const isFull = this.#count === ENTRIES_LIMIT;
-    const number = isFull ? ENTRIES_LIMIT + line : this.#count + 1;
-    const earlier = this.#numbers.note(sku, number);
-    if (earlier === undefined) {
-      if (!isFull) this.#set(this.#count++, line, level, price);
-      return undefined;
-    }
-    if (earlier > ENTRIES_LIMIT) {
-      const replace = (last: number): void => void this.#numbers.note(sku, ENTRIES_LIMIT + last);
-      return { line: earlier - ENTRIES_LIMIT, level: 0, price: 0, isUnknown: true, replace };
-    }
-    this.#numbers.note(sku, earlier);
-    const index = earlier - 1;
-    const at = 3 * (index % CHUNK_ENTRIES);
-    const [first = 0, second = 0, third = 0] =
-      this.#chunks[Math.floor(index / CHUNK_ENTRIES)]?.subarray(at) ?? [];
-    return {
-      line: first, level: second, price: third, isUnknown: false,
-      replace: (...values) => this.#set(index, ...values),
-    };
-  }
-
-  #set(index: number, line: number, level: number, price: number): void {
-    const chunk = this.#chunks[Math.floor(index / CHUNK_ENTRIES)] ??=
-      new Uint32Array(3 * CHUNK_ENTRIES);
-    const at = 3 * (index % CHUNK_ENTRIES);
-    chunk[at] = line;
-    chunk[at + 1] = level;
-    chunk[at + 2] = price;
-  }
-
-  [Symbol.dispose](): void {
-    this.#numbers[Symbol.dispose]();
-  }
-}
-
 type Owners = Awaited<ReturnType<Products['findProducts']>>;
 
 function rejectRow(row: ImportRow, issue: Issue): ImportRow {
@@ -245,12 +182,6 @@ function otherPrice(line: number): Issue {
   return {
     pointer: '/price', code: 'duplicate', detail: `${fault} Correct the file, or set ${LAST}`,
   };
-}
-
-function notCompared(line: number): Issue {
-  const fault = `Line ${line} has this SKU, too, and the file is too long to compare them.`;
-  const detail = `${fault} Remove one of them, or set ${LAST}`;
-  return { pointer: '/sku', code: 'duplicate', detail };
 }
 
 function tooLarge(line: number): Issue {

@@ -1,9 +1,10 @@
 /**
- * The last line of each SKU in a file, in bounded memory: hash tables of numbers take far less
- * than a `Map` of texts, and less time than a database. A SKU counts as seen if its 64-bit hash
- * was; in a file of a million SKUs, two share one with a probability below 10^-7. Many small tables
- * instead of a large one, since a growing table is copied, and must not block the event loop. SKUs
- * for which they have no room are kept in a temporary database, which SQLite deletes by itself.
+ * The last line of each SKU in a file, and the level and price noted with it, in bounded memory:
+ * hash tables of numbers take far less than a `Map` of texts, and less time than a database. A SKU
+ * counts as seen if its 64-bit hash was; in a file of a million SKUs, two share one with a
+ * probability below 10^-7. Many small tables instead of a large one, since a growing table is
+ * copied, and must not block the event loop. SKUs for which they have no room are kept in a
+ * temporary database, which SQLite deletes by itself.
  */
 import { randomInt } from 'node:crypto';
 import { AppError } from '../../domain/error.ts';
@@ -12,31 +13,46 @@ import { openTemporary } from './temporary-database.ts';
 
 const SLOTS_AT_FIRST = 64;
 const FULL_SHARE = 0.75;
-/** No line, since lines are numbered from 1. */
-const FULL = 0;
+const FULL = null;
+
+/** What was noted for a SKU. */
+export interface SkuEntry {
+  /** From 1. */
+  readonly line: number;
+  readonly level: number;
+  readonly price: number;
+}
+
+interface SkuOptions {
+  /** Whether levels and prices are kept as well. Default: false. */
+  readonly hasValues?: boolean;
+  /** A power of two, for each table. */
+  readonly slotsLimit?: number;
+}
 
 export class SkuLines implements Disposable {
   /** Random, so that the author of a file cannot choose SKUs with equal hashes. */
   readonly #seed = randomInt(2 ** 32);
-  readonly #tables: readonly LineTable[];
-  #others: OtherLines | undefined;
+  readonly #tables: readonly SkuTable[];
+  #others: OtherSkus | undefined;
 
-  /** @param slotsLimit A power of two, for each table. */
-  constructor(slotsLimit = IMPORT_SKU_TABLE_SLOTS_LIMIT) {
-    this.#tables = Array.from({ length: IMPORT_SKU_TABLES }, () => new LineTable(slotsLimit));
+  constructor({ hasValues = false, slotsLimit = IMPORT_SKU_TABLE_SLOTS_LIMIT }: SkuOptions = {}) {
+    this.#tables =
+      Array.from({ length: IMPORT_SKU_TABLES }, () => new SkuTable(slotsLimit, hasValues));
   }
 
   /**
-   * Notes a line of a SKU, from 1, and returns the one noted before it, if any.
+   * Notes the line of a SKU, a level below 2^32 and a price below 2^53, and returns what was noted
+   * before, if anything.
    * @throws AppError `storage_full`
    */
-  note(sku: string, line: number): number | undefined {
+  note(sku: string, line: number, level = 0, price = 0): SkuEntry | undefined {
     const [high, low] = hash(sku, this.#seed);
-    const previous = this.#tables[high % IMPORT_SKU_TABLES]?.note(high, low, line);
+    const previous = this.#tables[high % IMPORT_SKU_TABLES]?.note(high, low, line, level, price);
     if (previous !== FULL) return previous;
     try {
-      this.#others ??= new OtherLines();
-      return this.#others.note(sku, line);
+      this.#others ??= new OtherSkus();
+      return this.#others.note(sku, line, level, price);
     } catch (cause) {
       const detail = 'There is no disk space for the temporary list of the SKUs of this file.';
       throw new AppError('storage_full', detail, { cause });
@@ -46,7 +62,8 @@ export class SkuLines implements Disposable {
   /** The last line noted for a SKU, if any. */
   find(sku: string): number | undefined {
     const [high, low] = hash(sku, this.#seed);
-    return this.#tables[high % IMPORT_SKU_TABLES]?.find(high, low) ?? this.#others?.find(sku);
+    const line = this.#tables[high % IMPORT_SKU_TABLES]?.find(high, low);
+    return line ?? this.#others?.find(sku)?.line;
   }
 
   [Symbol.dispose](): void {
@@ -55,7 +72,7 @@ export class SkuLines implements Disposable {
 }
 
 /** In one transaction that is never committed. */
-class OtherLines {
+class OtherSkus {
   readonly #db = openTemporary();
   readonly #find;
   readonly #keep;
@@ -63,20 +80,24 @@ class OtherLines {
   constructor() {
     this.#db.exec(`
       BEGIN;
-      CREATE TABLE lines(sku TEXT PRIMARY KEY, line INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE skus(
+        sku TEXT PRIMARY KEY, line INTEGER NOT NULL, level INTEGER NOT NULL, price INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
     `);
-    this.#find = this.#db.prepare('SELECT line FROM lines WHERE sku = ?');
-    this.#keep = this.#db.prepare('INSERT OR REPLACE INTO lines VALUES (?, ?)');
+    this.#find = this.#db.prepare('SELECT line, level, price FROM skus WHERE sku = ?');
+    this.#keep = this.#db.prepare('INSERT OR REPLACE INTO skus VALUES (?, ?, ?, ?)');
   }
 
-  find(sku: string): number | undefined {
-    const line = this.#find.get(sku)?.['line'];
-    return typeof line === 'number' ? line : undefined;
+  find(sku: string): SkuEntry | undefined {
+    const row = this.#find.get(sku);
+    return row && {
+      line: Number(row['line']), level: Number(row['level']), price: Number(row['price']),
+    };
   }
 
-  note(sku: string, line: number): number | undefined {
+  note(sku: string, line: number, level: number, price: number): SkuEntry | undefined {
     const previous = this.find(sku);
-    this.#keep.run(sku, line);
+    this.#keep.run(sku, line, level, price);
     return previous;
   }
 
@@ -85,60 +106,81 @@ class OtherLines {
   }
 }
 
-/** Open addressing with linear probing: a hash of two numbers, and a line, where 0 is none. */
-class LineTable {
+/**
+ * Open addressing with linear probing. A slot has a hash of two numbers, and a line, where 0 is
+ * none; if it has values, then a level, and a price in two numbers.
+ */
+class SkuTable {
   readonly #slotsLimit: number;
-  #slots = new Uint32Array(3 * SLOTS_AT_FIRST);
+  readonly #width: number;
+  #slots: Uint32Array;
   #count = 0;
 
-  constructor(slotsLimit: number) {
+  constructor(slotsLimit: number, hasValues: boolean) {
     this.#slotsLimit = slotsLimit;
+    this.#width = hasValues ? 6 : 3;
+    this.#slots = new Uint32Array(this.#width * SLOTS_AT_FIRST);
   }
 
   /** Returns `FULL` if there is no room. */
-  note(high: number, low: number, line: number): number | undefined {
-    const slots = this.#slots;
-    const at = findSlot(slots, high, low);
-    const previous = slots[at + 2];
-    if (previous !== 0) {
-      slots[at + 2] = line;
-      return previous;
-    }
-    if (this.#count < slots.length / 3 * FULL_SHARE) {
-      slots[at] = high;
-      slots[at + 1] = low;
-      slots[at + 2] = line;
+  note(
+    high: number, low: number, line: number, level: number, price: number,
+  ): SkuEntry | undefined | typeof FULL {
+    const at = this.#findSlot(high, low);
+    const previous = this.#read(at);
+    if (!previous) {
+      const slotCount = this.#slots.length / this.#width;
+      if (this.#count >= slotCount * FULL_SHARE) {
+        if (slotCount >= this.#slotsLimit) return FULL;
+        this.#grow();
+        return this.note(high, low, line, level, price);
+      }
+      this.#slots[at] = high;
+      this.#slots[at + 1] = low;
       this.#count += 1;
-    } else if (slots.length < 3 * this.#slotsLimit) {
-      this.#grow();
-      this.note(high, low, line);
-    } else return FULL;
-    return undefined;
+    }
+    this.#slots[at + 2] = line;
+    if (this.#width > 3) {
+      this.#slots[at + 3] = level;
+      this.#slots[at + 4] = price / 2 ** 32;
+      this.#slots[at + 5] = price;
+    }
+    return previous;
   }
 
   find(high: number, low: number): number | undefined {
-    return this.#slots[findSlot(this.#slots, high, low) + 2] || undefined;
+    return this.#slots[this.#findSlot(high, low) + 2] || undefined;
+  }
+
+  #read(at: number): SkuEntry | undefined {
+    const slots = this.#slots;
+    const line = slots[at + 2] ?? 0;
+    if (line === 0) return undefined;
+    if (this.#width === 3) return { line, level: 0, price: 0 };
+    const [level = 0, high = 0, low = 0] = slots.subarray(at + 3, at + 6);
+    return { line, level, price: high * 2 ** 32 + low };
   }
 
   #grow(): void {
     const from = this.#slots;
-    const to = new Uint32Array(2 * from.length);
-    for (let at = 0; at < from.length; at += 3) {
-      const slot = from.subarray(at, at + 3);
+    this.#slots = new Uint32Array(2 * from.length);
+    for (let at = 0; at < from.length; at += this.#width) {
+      const slot = from.subarray(at, at + this.#width);
       const [high = 0, low = 0, line] = slot;
-      if (line !== 0) to.set(slot, findSlot(to, high, low));
+      if (line !== 0) this.#slots.set(slot, this.#findSlot(high, low));
     }
-    this.#slots = to;
   }
-}
 
-/** Where this hash is, or where it can be added. */
-function findSlot(slots: Uint32Array, high: number, low: number): number {
-  let at = 3 * (low & (slots.length / 3 - 1));
-  while (slots[at + 2] !== 0 && (slots[at] !== high || slots[at + 1] !== low)) {
-    at = at + 3 === slots.length ? 0 : at + 3;
+  /** Where this hash is, or where it can be added. */
+  #findSlot(high: number, low: number): number {
+    const slots = this.#slots;
+    const width = this.#width;
+    let at = width * (low & (slots.length / width - 1));
+    while (slots[at + 2] !== 0 && (slots[at] !== high || slots[at + 1] !== low)) {
+      at = at + width === slots.length ? 0 : at + width;
+    }
+    return at;
   }
-  return at;
 }
 
 /** Two numbers of 32 bits: multiply and mix, as MurmurHash3 does. */
