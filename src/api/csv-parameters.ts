@@ -1,14 +1,14 @@
 /** Parameters that say how a file of rows is written, where the file itself leaves it open. */
-import { type ShortRows, SHORT_ROWS } from '../transfer/csv-cells.ts';
-import { type Encoding, parseEncoding } from '../transfer/decode.ts';
+import { SHORT_ROWS } from '../transfer/csv-cells.ts';
+import { parseEncoding } from '../transfer/decode.ts';
 import { TemporaryFile } from '../store/temporary/temporary-file.ts';
 import type { FileOptions } from '../transfer/file-options.ts';
-import { type DecimalMark, DECIMAL_MARKS } from '../transfer/numbers.ts';
-import { SKU_SOURCES, type SkuSource } from '../transfer/sku-source.ts';
+import { DECIMAL_MARKS } from '../transfer/numbers.ts';
+import { SKU_SOURCES } from '../transfer/sku-source.ts';
 import { openWorkbook } from '../transfer/workbooks.ts';
 import { CSV_TYPE, WORKBOOK_TYPE } from './media-types.ts';
 import { invalidQuery } from '../http/request/query.ts';
-import { choice } from './parameters.ts';
+import { choice, type Values } from './parameters.ts';
 
 export const csvParameters = {
   encoding: {
@@ -43,16 +43,8 @@ export const csvParameters = {
   },
 } as const;
 
-interface CsvValues {
-  readonly encoding: Encoding | undefined;
-  readonly decimal: DecimalMark | undefined;
-  readonly short_rows: ShortRows | undefined;
-  readonly sku_from: SkuSource | undefined;
-  readonly sheet: string | undefined;
-}
-
 export function toFileOptions(
-  { encoding, decimal, short_rows, sku_from, sheet }: CsvValues,
+  { encoding, decimal, short_rows, sku_from, sheet }: Values<typeof csvParameters>,
 ): FileOptions {
   const spool = TemporaryFile.spool;
   return { encoding, decimal, shortRows: short_rows, skuFrom: sku_from, sheet, spool };

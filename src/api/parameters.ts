@@ -31,7 +31,8 @@ export interface Parameter<Value = unknown> {
 
 export type ParameterTable = Readonly<Record<string, Parameter>>;
 
-type Values<Table extends ParameterTable> = {
+/** What a table parses: a parameter without a default may be undefined. */
+export type Values<Table extends ParameterTable> = {
   readonly [Name in keyof Table]: Table[Name] extends { readonly default: unknown }
     ? ValueOf<Table[Name]> : ValueOf<Table[Name]> | undefined;
 };

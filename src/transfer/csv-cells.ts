@@ -44,7 +44,7 @@ function formatCell(value: string | number | boolean): string {
 
 /** The text of a cell, without the apostrophe that escapes a formula. */
 export function unescapeFormula(cell: string): string {
-  return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
+  return cell.startsWith('\'') && HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
 }
 
 /** Marks that tell a spreadsheet that digits, or the result of a formula, are text. */

@@ -341,6 +341,7 @@ function parsePairs(text: string): ParseResult<unknown> {
 function addPairs(
   members: Record<string, unknown>, cells: readonly string[], { pairs }: Columns,
 ): void {
+  if (pairs.size === 0) return;
   const pairCells = [...pairs].map(([index, name]) => [name, unescapeFormula(cells[index] ?? '')]);
   const filled = pairCells.filter(([, text = '']) => !isBlank(text));
   if (filled.length === 0) return;

@@ -122,9 +122,7 @@ export class DuplicateRows {
   }
 
   /** The row if it is rejected, or must be, since a sum would lack a row that was rejected. */
-  #checkFault(
-    row: ImportRow, rejected: SkuLines, owners: Owners,
-  ): ImportRow | undefined {
+  #checkFault(row: ImportRow, rejected: SkuLines, owners: Owners): ImportRow | undefined {
     const { line, content } = row;
     if (!content) return row;
     const { product } = content;

@@ -3,12 +3,12 @@
  * of errors in terms of these fields.
  */
 import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
-import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
+import { SHORT_ROWS } from '../../../transfer/csv-cells.ts';
 import { findLocation } from '../../../transfer/column-names.ts';
 import { parseEncoding } from '../../../transfer/decode.ts';
 import type { FileOptions } from '../../../transfer/file-options.ts';
-import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
-import { hasHandles, SKU_SOURCES, type SkuSource } from '../../../transfer/sku-source.ts';
+import { DECIMAL_MARKS } from '../../../transfer/numbers.ts';
+import { hasHandles, SKU_SOURCES } from '../../../transfer/sku-source.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { shorten } from '../html/html.ts';
@@ -18,11 +18,7 @@ import { COLUMN_NAME_BYTES } from '../limits.ts';
 export type UploadOptions = Pick<FileOptions, 'encoding' | 'sheet'>;
 
 /** How the numbers and rows of a file are read, as plain data. */
-export interface CsvSettings {
-  readonly decimal?: DecimalMark | undefined;
-  readonly shortRows?: ShortRows | undefined;
-  readonly skuFrom?: SkuSource | undefined;
-}
+export type CsvSettings = Pick<FileOptions, 'decimal' | 'shortRows' | 'skuFrom'>;
 
 const LABELS = {
   decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
