@@ -174,13 +174,12 @@ export function findColumns(
   const { used, missing, ambiguous, indexes, isUsable } = columns;
   assertUnique(header, used);
   for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
-  if (isUsable) {
-    assertUnmerged(header, MEMBERS.flatMap((member) => map.has(member) ? []
-      : indexes[member].map((index) => [member, index] as const)), sample);
-    return columns;
+  if (!isUsable) {
+    const explanations = explainUntrusted(header, untrusted, missing);
+    throw missingColumns(header, missing.join(', '), missing, explanations);
   }
-  throw missingColumns(header, missing.join(', '), missing, explainUntrusted(
-    header, untrusted, missing));
+  assertUnmerged(header, indexes, map, sample);
+  return columns;
 }
 
 /**

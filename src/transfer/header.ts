@@ -72,16 +72,18 @@ export function assertUnique(header: readonly string[], used: ReadonlySet<number
 /**
  * Rejects a column that is read, if the next one has cells and no name: the heading of both may be
  * one merged cell, as of a stock for each place.
- * @param columns by their members, without those that `map` names
+ * @param indexes of the columns of each member; those that `map` names are not checked
  */
-export function assertUnmerged(
-  header: readonly string[], columns: Iterable<readonly [member: string, index: number]>,
-  rows: readonly (readonly string[])[],
+export function assertUnmerged<Member extends string>(
+  header: readonly string[], indexes: Readonly<Record<Member, readonly number[]>>,
+  map: ReadonlyMap<Member, string>, rows: readonly (readonly string[])[],
 ): void {
   const last = header.findLastIndex((name) => !isBlank(name));
-  for (const [member, index] of columns) {
-    if (index >= last || !isBlank(header[index + 1] ?? '')) continue;
-    if (rows.every((cells) => isBlank(cells[index + 1] ?? ''))) continue;
+  for (const member in indexes) {
+    const index = map.has(member) ? undefined : indexes[member].find((column) => column < last
+      && isBlank(header[column + 1] ?? '')
+      && rows.some((cells) => !isBlank(cells[column + 1] ?? '')));
+    if (index === undefined) continue;
     const name = shortenName(header[index] ?? '');
     const fault = `Column ${index + 2} has cells and no name, so "${name}" may be the heading of `
       + `both. Give it a name, or set map=${member}:${name}`;

@@ -11,8 +11,8 @@ import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
 import { checkRows } from './foreign-file.ts';
 import {
-  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, missingMember, parseContent, type
-  RowContent, type RowReader, sliceRows, tooManyBlankLines,
+  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, missingMember, parseContent,
+  type RowContent, type RowReader, sliceRows, tooManyBlankLines,
 } from './import-row.ts';
 
 const LINE_FEED = 0x0a;

@@ -82,8 +82,7 @@ export function findStockColumns(
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
     [member, matched.indexes[member][0]])) as Record<StockMember, number | undefined>;
-  assertUnmerged(header, STOCK_MEMBERS.flatMap((member) => map.has(member) ? []
-    : matched.indexes[member].map((index) => [member, index] as const)), sample);
+  assertUnmerged(header, matched.indexes, map, sample);
   const used = new Set(Object.values(indexes));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
