@@ -162,7 +162,7 @@ export class WatchedFolder implements Disposable {
     if (!file && name.includes('\ufffd')) return this.#ignore(name, 'its name is not UTF-8');
     if (!file || file.isDirectory()) return undefined;
     const why = !file.isFile() ? 'it is not a regular file'
-      : !this.#options.isWanted(name) ? 'its name says neither CSV, .xlsx nor NDJSON'
+      : !this.#options.isWanted(name) ? 'its name does not say CSV, .xlsx or NDJSON'
       : file.size === 0 ? 'it is still empty' : undefined;
     if (why !== undefined) return this.#ignore(name, why);
     this.#ignored.delete(name);

@@ -117,7 +117,7 @@ test('ignores temporary, hidden, empty and unwanted files, and reports some of t
     watched.pass(5_000);
   }
   assert.deepEqual(watched.ignored.sort(), [
-    'a.docx: its name says neither CSV, .xlsx nor NDJSON', 'empty.csv: it is still empty',
+    'a.docx: its name does not say CSV, .xlsx or NDJSON', 'empty.csv: it is still empty',
     'link.csv: it is not a regular file', '\ufffd.csv: its name is not UTF-8',
   ]);
   watched.put('empty.csv', 'sku,stock\n');
