@@ -20,6 +20,7 @@ import { type MemberValues, recallColumns, rememberColumns } from '../column-fie
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, FileHead, RejectedRow } from '../uploaded-file.ts';
+import { countBytes } from '../products/product-rows.ts';
 import {
   previewStock, readStockRows, startStockProgress, type StockPreview, type StockProgress,
 } from './stock-rows.ts';
@@ -122,21 +123,12 @@ function readFile(
   { importer: { sellerId }, store, upload: { file, head } }: FileRun,
   target: StockTarget,
 ): ReturnType<typeof readStockRows> {
-  const open = () => openReader(settings, head);
-  const reader = open();
-  const duplicates = new DuplicateLevels(store, sellerId, settings.duplicates);
-  return readStockRows({
-    get ignoredColumns() {
-      return reader.ignoredColumns;
-    },
-    get notes() {
-      return reader.notes;
-    },
-    read: (chunks) => duplicates.find(
-      reader.read(chunks),
-      settings.duplicates === 'reject_all' ? open().read(file.read()) : undefined,
-    ),
-  }, file.read(), target, progress, sellerId);
+  const reader = openReader(settings, head);
+  const slices = new DuplicateLevels(store, sellerId, settings.duplicates).find(
+    reader.read(countBytes(file.read(), progress)),
+    settings.duplicates === 'reject_all' ? openReader(settings, head).read(file.read()) : undefined,
+  );
+  return readStockRows(reader, slices, target, progress, sellerId);
 }
 
 function openReader(

@@ -14,9 +14,9 @@ import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
-import type { StockRow } from '../../../../transfer/stock-rows.ts';
+import type { StockCsvRows, StockRow } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
-import { countBytes, type RejectedLine } from '../products/product-rows.ts';
+import type { RejectedLine } from '../products/product-rows.ts';
 
 /** Progress of one run; `readStockRows` updates it. */
 export interface StockProgress {
@@ -71,21 +71,15 @@ interface StockBatch {
   readonly zeroed: readonly StockResult[];
 }
 
-interface StockReader {
-  readonly ignoredColumns: readonly string[];
-  readonly notes: readonly string[];
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void>;
-}
-
 /**
  * Writes a file's rows to a target and yields their outcomes, batch by batch.
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readStockRows(
-  reader: StockReader, chunks: AsyncIterable<Buffer>,
-  target: BatchTarget<StockRow, WrittenStock>, progress: StockProgress, sellerId: SellerId,
+  reader: Pick<StockCsvRows, 'ignoredColumns' | 'notes'>,
+  slices: AsyncIterable<readonly StockRow[]>, target: BatchTarget<StockRow, WrittenStock>,
+  progress: StockProgress, sellerId: SellerId,
 ): AsyncGenerator<StockBatch, void, void> {
-  const slices = reader.read(countBytes(chunks, progress));
   for await (const { rows, written } of writeBatches({ slices, target })) {
     const results = (written?.results ?? []).values();
     const outcomes = rows.map((row) => toOutcome(row, results));
