@@ -44,11 +44,11 @@ export interface CellTypes {
   validate(column: number, use: CellUse): ValidationError | undefined;
 }
 
-interface CsvReaderOptions {
+export interface CsvReaderOptions {
   /** The encoding of a file without a byte order mark. Default: UTF-8. */
   readonly encoding?: Encoding | undefined;
   /** Recognises the line of column names. Default: the first line has them. */
-  readonly countMembers?: CountMembers;
+  readonly countMembers?: CountMembers | undefined;
   /** Default: `reject`. */
   readonly shortRows?: ShortRows | undefined;
 }

@@ -1,18 +1,11 @@
 /** How a file of rows is written, as far as its sender must say so, and how it is opened. */
-import type { ShortRows } from './csv-cells.ts';
-import type { CountMembers } from './csv-dialect.ts';
-import type { CsvRecord } from './csv-reader.ts';
-import type { Encoding } from './decode.ts';
+import type { CsvReaderOptions, CsvRecord } from './csv-reader.ts';
 import type { DecimalMark } from './numbers.ts';
 import type { SkuSource } from './sku-source.ts';
 
-export interface FileOptions {
-  /** The encoding of a file without a byte order mark. Default: UTF-8. */
-  readonly encoding?: Encoding | undefined;
+export interface FileOptions extends Pick<CsvReaderOptions, 'encoding' | 'shortRows'> {
   /** What separates decimals. Default: what the cells of a column say. */
   readonly decimal?: DecimalMark | undefined;
-  /** Default: `reject`. */
-  readonly shortRows?: ShortRows | undefined;
   /** What makes the SKUs of rows without one. Default: such rows are rejected. */
   readonly skuFrom?: SkuSource | undefined;
   /** The sheet of a workbook, in any case. Default: the first one that is not hidden. */
@@ -42,7 +35,7 @@ export type Spool = (
  */
 export type OpenWorkbook = (
   file: SeekableFile,
-  options: Pick<FileOptions, 'sheet'> & { readonly countMembers?: CountMembers | undefined },
+  options: Pick<FileOptions, 'sheet'> & Pick<CsvReaderOptions, 'countMembers'>,
 ) => Promise<OpenedSheet>;
 
 export interface OpenedSheet {

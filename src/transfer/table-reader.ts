@@ -4,9 +4,9 @@
  */
 import { AppError, type Issue } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
-import { type CountMembers, HEADER_LINES } from './csv-dialect.ts';
+import { HEADER_LINES } from './csv-dialect.ts';
 import type { Delimiter } from './csv-record.ts';
-import { type CellUse, CsvReader, type CsvRecord } from './csv-reader.ts';
+import { type CellUse, CsvReader, type CsvReaderOptions, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
 import { gatherStart, isWorkbookStart } from './foreign-file.ts';
 import { isErrorColumn, isMissingColumns, SEND_WHOLE_FILE } from './header.ts';
@@ -17,12 +17,7 @@ import { openWorkbook } from './workbooks.ts';
 
 const REMEDY = 'Save the sheet as "CSV UTF-8", which may have any length, and send that.';
 
-interface TableOptions extends Pick<
-  FileOptions, 'encoding' | 'sheet' | 'shortRows' | 'spool'
-> {
-  /** Recognises the line of column names. Default: the first line has them. */
-  readonly countMembers?: CountMembers;
-}
+type TableOptions = CsvReaderOptions & Pick<FileOptions, 'sheet' | 'spool'>;
 
 const REJECTED_ROW: Issue = {
   pointer: '', code: 'duplicate',

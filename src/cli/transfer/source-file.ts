@@ -149,8 +149,8 @@ function decompressStart(start: Buffer): Buffer {
 
 /** NDJSON begins with a brace; undefined for an empty file, or one that is no text. */
 function recognize(start: Buffer): TextFormat | undefined {
-  const text = start.toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
   if (isWorkbookStart(start)) return 'csv';
+  const text = start.toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
   if (text === '' || text.includes('\0')) return undefined;
   return text.startsWith('{') ? 'ndjson' : 'csv';
 }

@@ -9,6 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { AppError } from '../../domain/error.ts';
 import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from '../limits.ts';
+import { readInteger } from '../sql/sql.ts';
 import { openTemporary } from './temporary-database.ts';
 
 const SLOTS_AT_FIRST = 64;
@@ -91,7 +92,8 @@ class OtherSkus {
   find(sku: string): SkuEntry | undefined {
     const row = this.#find.get(sku);
     return row && {
-      line: Number(row['line']), level: Number(row['level']), price: Number(row['price']),
+      line: readInteger(row, 'line'), level: readInteger(row, 'level'),
+      price: readInteger(row, 'price'),
     };
   }
 
