@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AdviceWords } from '../../transfer/import-advice.ts';
-import type { ImportMode, ImportOptions, ImportRow } from '../../client/index.ts';
+import type { ImportOptions, ImportRow } from '../../client/index.ts';
 import type { Command, Input } from '../command.ts';
 import {
   explainRejected, type FileOutcome, readRejectedRow, reportNotes, transferFile,
@@ -77,12 +77,9 @@ export const importProducts: Command = {
 function readOptions(flags: Input['flags']): ImportOptions {
   const { mode, map, default: defaults, duplicates } = flags;
   return {
-    idempotencyKey: randomUUID(),
-    ...(mode !== undefined && { mode: mode as ImportMode }), // the server checks it
-    ...(map !== undefined && { map }),
-    // The cast: the server checks it.
-    ...(duplicates !== undefined && { duplicates: duplicates as ImportOptions['duplicates'] }),
-    ...(defaults !== undefined && { default: defaults }),
+    // The casts: the server checks them.
+    mode: mode as ImportOptions['mode'], duplicates: duplicates as ImportOptions['duplicates'],
+    idempotencyKey: randomUUID(), map, default: defaults,
     ...(flags['dry-run'] !== undefined && { dry_run: true }),
     ...readCsvOptions(flags),
   };

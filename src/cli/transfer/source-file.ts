@@ -65,14 +65,7 @@ export const CSV_FLAGS = {
 
 export function readCsvOptions(flags: Input['flags']): CsvOptions {
   const { encoding, decimal, sheet, 'short-rows': short_rows, 'sku-from': sku_from } = flags;
-  return {
-    ...(encoding !== undefined && { encoding }),
-    ...(sheet !== undefined && { sheet }),
-    // The casts: the server checks them.
-    ...(decimal !== undefined && { decimal: decimal as CsvOptions['decimal'] }),
-    ...(sku_from !== undefined && { sku_from: sku_from as CsvOptions['sku_from'] }),
-    ...(short_rows !== undefined && { short_rows: short_rows as CsvOptions['short_rows'] }),
-  };
+  return { encoding, sheet, decimal, short_rows, sku_from } as CsvOptions; // the server checks them
 }
 
 /** The file does not exist, or cannot be read. */

@@ -234,7 +234,8 @@ const duplicateRow = {
   line: lineSchema, sku: { type: 'string' },
   overrides: {
     ...lineSchema,
-    description: 'Line of the file\'s previous row with the same SKU. The values of this row win.',
+    description: 'Line of the file\'s previous row with the same SKU. The values of this row win; '
+      + 'with `duplicates=sum`, its stock is the sum.',
   },
 };
 
