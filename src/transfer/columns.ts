@@ -257,7 +257,7 @@ export function recognizeContent(
   return isShop || missing.length === 0 ? 'products' : 'unclear';
 }
 
-/** How many members these names stand for; 0 if `map` names a column that is not among them. */
+/** How many members have columns of these names; 0 if `map` names one that is not there. */
 export function countMembers(names: readonly string[], map: ColumnMap): number {
   return countFound(() => {
     const { indexes, pairs } = matchColumns(names, map);

@@ -1,8 +1,8 @@
 /**
  * Writes cells and lines of CSV (RFC 4180), with commas, CRLF and quotes where needed, and checks
  * the cells of a row. A text that a spreadsheet would run as a formula gets a leading apostrophe,
- * as OWASP ("CSV Injection") and WooCommerce do; a text that begins with an apostrophe gets another
- * one, and so does one that would stand for no value, so that every text can be restored exactly.
+ * as OWASP ("CSV Injection") and WooCommerce do. So does a text that begins with an apostrophe, or
+ * that other programs write for no value, such as NULL: every text can be restored exactly.
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';

@@ -20,7 +20,7 @@ export interface Dialect {
   readonly hasLiteralQuotes: boolean;
 }
 
-/** How many members of a row these column names stand for. */
+/** How many members of a row have columns with these names. */
 export type CountMembers = (names: readonly string[]) => number;
 
 /** The column names and one batch of rows. Leading blank lines do not count. */
@@ -63,7 +63,7 @@ export class FileHead {
 }
 
 /**
- * The column names are on the first line whose names stand for two members, or on the one after it
+ * The column names are on the first line with names of two members, or on the one after it
  * if that has as many. Without any, they are on the first line with the most cells.
  * @param isWhole whether the head is the whole file
  * @throws AppError `invalid_data` if the first line names another delimiter

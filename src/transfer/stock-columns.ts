@@ -126,7 +126,7 @@ export function matchStockColumns(
   };
 }
 
-/** How many members these names stand for; 0 if `map` names a column that is not among them. */
+/** How many members have columns of these names; 0 if `map` names one that is not there. */
 export function countStockMembers(names: readonly string[], map: StockColumnMap): number {
   return countFound(() => Object.values(matchStockColumns(names, map).indexes));
 }

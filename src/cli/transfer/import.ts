@@ -101,7 +101,7 @@ function report(
   else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   if (duplicates.count > 0) {
-    const how = flags['duplicates'] === 'sum' ? ', their stock is added up' : '';
+    const how = flags['duplicates'] === 'sum' ? ', and their stock is added up' : '';
     const rows = formatCounted(duplicates.count, 'duplicate row');
     note(`${rows}: the last row with a SKU wins${how}.`);
   }

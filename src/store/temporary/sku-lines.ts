@@ -144,8 +144,8 @@ class SkuTable {
     this.#slots[at + 2] = line;
     if (this.#width > 3) {
       this.#slots[at + 3] = level;
-      this.#slots[at + 4] = price / 2 ** 32;
-      this.#slots[at + 5] = price;
+      this.#slots[at + 4] = price / 2 ** 32; // without its fraction
+      this.#slots[at + 5] = price; // modulo 2^32
     }
     return previous;
   }

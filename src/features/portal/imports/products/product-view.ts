@@ -165,13 +165,14 @@ function listNotes({ progress: { counts, notes, fileNotes } }: ProductImport): r
 }
 
 /** The first rows that override an earlier row. */
-function renderDuplicates(format: Format, { progress }: ProductImport): Content {
+function renderDuplicates(format: Format, { progress, settings }: ProductImport): Content {
+  const how = settings.duplicates === 'sum' ? ', and their stock is added up' : '';
   return renderExamples('Duplicate rows', {
     caption: 'First rows that override an earlier row',
     columns: [numeric('Line'), 'SKU', numeric('Overrides line')],
     rows: progress.duplicates.first.map(({ line, sku, overrides }) =>
       [format.number(line), limit(sku), format.number(overrides)]),
-  }, 'These rows have the SKU of an earlier row. The last row with a SKU wins.');
+  }, `These rows have the SKU of an earlier row. The last row with a SKU wins${how}.`);
 }
 
 function renderAdvice(task: ProductImport, isDryRun: boolean): Content {
