@@ -30,12 +30,16 @@ const EXACT_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 const [EPOCH_1900, EPOCH_1904, DAYS_LIMIT] = [Date.UTC(1899, 11, 30), Date.UTC(1904, 0), 2_958_466];
 const [DAY_SECONDS, SHOWN_CHARACTERS] = [86_400, 100];
 /** Built-in formats (ECMA-376 part 1, 18.8.30), with those for East Asia and Thailand. */
-const BUILT_IN = new Map([[0, 'General'], [1, '0'], [9, '0%'], [10, '0.00%'], [49, '@']]);
+const BUILT_IN = new Map([
+  [0, 'General'], [1, '0'], [3, '#,##0'], [9, '0%'], [10, '0.00%'], [37, '#,##0'], [38, '#,##0'],
+  [49, '@'],
+]);
 const DATE_IDS = [[14, 22], [27, 36], [45, 47], [50, 58], [71, 81]] as const;
 /** What a format shows as it is: `"kg"`, `\k`, `_)`, `*-` and `[Red]`, but not hours: `[h]`. */
 const LITERALS = /"[^"]*"|[\\_*][^]|\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi;
 const INVISIBLE = /_[^]|\[(?:\$-[\da-f]+|[a-z]+\d*)\]/gi;
-const PLAIN_CODE = /^(?:general|[0#@])(?:;[^;]*)?$/i;
+/** Without added digits or text. Separators of thousands are neither. */
+const PLAIN_CODE = /^(?:general|[0#@]|#,##0)(?:;[^;]*)?$/i;
 const USES: Readonly<Record<CellUse, readonly CellKind[]>> = {
   identifier: ['text', 'number'], number: ['text', 'number', 'formatted'],
   text: ['text', 'number', 'boolean'],
@@ -97,7 +101,7 @@ export class SheetRow implements CellTypes {
 /** What numbers of a format are: by the code that the workbook has for it, or by its `id`. */
 export function classifyFormat(id: number, ownCode: string | undefined): NumberFormat {
   const isDate = DATE_IDS.some(([from, to]) => from <= id && id <= to);
-  const code = ownCode ?? BUILT_IN.get(id) ?? (isDate ? 'd' : '#,##0');
+  const code = ownCode ?? BUILT_IN.get(id) ?? (isDate ? 'd' : '0.00');
   if (PLAIN_CODE.test(code.replace(INVISIBLE, ''))) return 'number';
   const marks = code.replace(LITERALS, '').replaceAll(/general|e[+-]/gi, '');
   if (/[ymdhsegb]/i.test(marks)) return 'date';
