@@ -88,6 +88,11 @@ export function adviseOn(
     return `${count(rows, 'has', 'have')} the id of another product: a spreadsheet may have changed`
       + ` SKUs, such as 0123 to 123. ${words.rename}`;
   }
+  const [{ pointer, code } = {}] = errors;
+  const isUnused = file.format === 'csv' && file.ignoredColumns.length > 0;
+  if (isUnused && errors.length === 1 && pointer === '/sku' && code === 'blank') {
+    return `${count(rows, 'has', 'have')} no SKU. ${words.nameColumns(['sku'])}`;
+  }
   if (errors.some(({ code }) => code === 'duplicate')) return undefined; // lines differ
   if (rows === 1) return undefined; // its own error says the same
   const details = errors.map(({ pointer = '', detail }) =>
@@ -103,10 +108,14 @@ function adviseLack(
   const isCsv = format === 'csv';
   const absent = lacking.filter((member) =>
     errors.some(({ pointer, code }) => pointer === `/${member}` && code === 'required'));
-  if (isCsv && absent.length > 0 && ignoredColumns.length > 0) return words.nameColumns(absent);
+  const name = isCsv && absent.length > 0 && ignoredColumns.length > 0
+    ? words.nameColumns(absent) : undefined;
   if (isCsv && lacking.every((member) => SAFE_DEFAULTS.has(member))) {
-    return words.giveDefaults(lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
+    const give = words.giveDefaults(
+      lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
+    return name === undefined ? give : `${name} If the file has none: ${give}`;
   }
+  if (name !== undefined) return name;
   const remedy = isCsv && absent.length === 0 ? 'fill in the blank cells'
     : `add ${joinNames(lacking)}`;
   return `If the SKUs are right, ${remedy} in the file to create these products.`;

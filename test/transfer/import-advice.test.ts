@@ -39,7 +39,13 @@ test('suggests defaults for stock and category, never for name or price', () => 
 test('asks for a column if one is unused, but never for NDJSON', () => {
   const ignoredColumns = ['Titel'];
   assert.match(advise([['/name required', '/stock blank']], { ignoredColumns }) ?? '', /map name$/);
+  assert.match(advise([['/sku blank']], { ignoredColumns }) ?? '', /has no SKU\. map sku$/);
   assert.match(advise([['/stock required']], { format: 'ndjson' }) ?? '', /add stock in the file/);
+});
+
+test('also suggests defaults where no column may have the category or the stock', () => {
+  assert.match(advise([['/category required']], { ignoredColumns: ['Titel'] }) ?? '',
+    /map category If the file has none: default category:Uncategorized$/);
 });
 
 test('gives advice if more than half of the rows were rejected for one cause', () => {
