@@ -88,15 +88,20 @@ export function adviseOn(
     return `${count(rows, 'has', 'have')} the id of another product: a spreadsheet may have changed`
       + ` SKUs, such as 0123 to 123. ${words.rename}`;
   }
-  const [{ pointer, code } = {}] = errors;
+  const [{ pointer, code, detail = '' } = {}] = errors;
+  const isBlankSku = pointer === '/sku' && code === 'blank' && detail.endsWith('blank.');
   const isUnused = file.format === 'csv' && file.ignoredColumns.length > 0;
-  if (isUnused && errors.length === 1 && pointer === '/sku' && code === 'blank') {
+  if (isUnused && errors.length === 1 && isBlankSku) { // of Shopify, the error has a remedy
     return `${count(rows, 'has', 'have')} no SKU. ${words.nameColumns(['sku'])}`;
+  }
+  if (errors.every((error) => error.pointer === '/barcode')) { // check digits differ
+    return `${count(rows, 'has', 'have')} a barcode that is no GTIN. Correct these barcodes, or `
+      + 'remove them from the file to import the products without.';
   }
   if (errors.some(({ code }) => code === 'duplicate')) return undefined; // lines differ
   if (rows === 1) return undefined; // its own error says the same
-  const details = errors.map(({ pointer = '', detail }) =>
-    pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
+  const details = errors.map((error) =>
+    error.pointer ? `${error.pointer.slice(1)}: ${error.detail}` : error.detail);
   return `${count(rows, 'has', 'have')} the same error: ${details.join(' ')}`;
 }
 

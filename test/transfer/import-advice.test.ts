@@ -1,7 +1,7 @@
 /** The fix that is suggested if most rows were rejected for one cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RejectionCauses, type RowError } from '../../src/transfer/import-advice.ts';
+import { adviseOn, RejectionCauses, type RowError } from '../../src/transfer/import-advice.ts';
 import type { RowReader } from '../../src/transfer/import-row.ts';
 
 const WORDS = {
@@ -40,12 +40,21 @@ test('asks for a column if one is unused, but never for NDJSON', () => {
   const ignoredColumns = ['Titel'];
   assert.match(advise([['/name required', '/stock blank']], { ignoredColumns }) ?? '', /map name$/);
   assert.match(advise([['/sku blank']], { ignoredColumns }) ?? '', /has no SKU\. map sku$/);
+  const error = { pointer: '/sku', code: 'blank', detail: 'Is blank. Set sku_from.' };
+  const file = { format: 'csv', ignoredColumns } as const;
+  assert.match(adviseOn({ errors: [error], rows: 2 }, WORDS, file) ?? '',
+    /same error: sku: Is blank\. Set sku_from\.$/);
   assert.match(advise([['/stock required']], { format: 'ndjson' }) ?? '', /add stock in the file/);
 });
 
 test('also suggests defaults where no column may have the category or the stock', () => {
   assert.match(advise([['/category required']], { ignoredColumns: ['Titel'] }) ?? '',
     /map category If the file has none: default category:Uncategorized$/);
+});
+
+test('offers to import products without barcodes that are no GTINs', () => {
+  assert.match(advise([['/barcode format'], ['/barcode format']]) ?? '',
+    /^2 rejected rows have a barcode that is no GTIN\. .* remove them from the file/);
 });
 
 test('gives advice if more than half of the rows were rejected for one cause', () => {
