@@ -61,6 +61,9 @@ interface Progress {
   readonly rows: number;
 }
 
+/** SQLITE_IOERR_SHORT_READ */
+const SHORT_READ = 522;
+
 /** The projection's progress for its first seller; undefined before it has started. */
 export function readProgress(folder: string): Progress | undefined {
   const file = join(folder, 'search.db');
@@ -70,9 +73,11 @@ export function readProgress(folder: string): Progress | undefined {
     // The columns are those of Progress.
     return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Progress;
   } catch (error) {
-    // A file that is just being created has no tables yet, or no WAL that a reader can open.
-    const isNew = /no such table|locked|unable to open/;
-    if (error instanceof Error && isNew.test(error.message)) return undefined;
+    // A file that is just being created has no tables yet, no WAL that a reader can open, or only
+    // a part of its first page.
+    const isNew = error instanceof Error && (/no such table|locked|unable to open/.test(error.message)
+      || ('errcode' in error && error.errcode === SHORT_READ));
+    if (isNew) return undefined;
     throw error;
   } finally {
     db.close();

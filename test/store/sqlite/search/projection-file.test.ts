@@ -150,8 +150,11 @@ async function buildAndKill(folder: string, goal: number): Promise<number> {
   const args = [script, folder, String(goal + 1_000)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const ended = once(child, 'exit');
-  await waitFor(() => (readProgress(folder)?.rows ?? 0) >= goal);
-  child.kill('SIGKILL');
+  try {
+    await waitFor(() => (readProgress(folder)?.rows ?? 0) >= goal);
+  } finally {
+    child.kill('SIGKILL');
+  }
   assert.deepEqual(await ended, [null, 'SIGKILL']);
   return readProgress(folder)?.rows ?? 0;
 }
