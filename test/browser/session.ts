@@ -83,7 +83,9 @@ export function makeReference(elementId: string): ElementReference {
 /** Sends a WebDriver command and returns the `value` of its response. Throws `WebDriverError`. */
 export async function sendCommand(method: string, url: string, body?: object): Promise<any> {
   const payload = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const response = await fetch(url, { method, ...payload });
+  // The driver closes idle connections, and a command that is sent at that moment would be lost.
+  const headers = { connection: 'close' };
+  const response = await fetch(url, { method, headers, ...payload });
   const { value } = (await response.json()) as { value: any };
   if (response.ok) return value;
   const [summary = ''] = String(value.message).split('\n');
