@@ -75,9 +75,9 @@ export function readProgress(folder: string): Progress | undefined {
   } catch (error) {
     // A file that is just being created has no tables yet, no WAL that a reader can open, or only
     // a part of its first page.
-    const isNew = error instanceof Error && (/no such table|locked|unable to open/.test(error.message)
-      || ('errcode' in error && error.errcode === SHORT_READ));
-    if (isNew) return undefined;
+    const isNew = /no such table|locked|unable to open/;
+    const isCut = error instanceof Error && 'errcode' in error && error.errcode === SHORT_READ;
+    if (isCut || (error instanceof Error && isNew.test(error.message))) return undefined;
     throw error;
   } finally {
     db.close();
