@@ -10,7 +10,7 @@ import { AppError, type Issue } from '../../domain/error.ts';
 import { parseProductId, type SellerId } from '../../domain/id.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { copyText } from '../../domain/text.ts';
-import type { CatalogueStore } from '../../store/catalogue-store.ts';
+import type { CatalogueStore, ImportMode } from '../../store/catalogue-store.ts';
 import { type SkuEntry, SkuLines } from '../../store/temporary/sku-lines.ts';
 import { findLocation } from '../../transfer/column-names.ts';
 import { isErrorColumn, SEND_WHOLE_FILE } from '../../transfer/header.ts';
@@ -43,10 +43,13 @@ export class DuplicateRows {
   /** The first rejected line that may have any SKU, for a sum. */
   #unknownLine: number | undefined;
 
-  constructor(store: Products, sellerId: SellerId, choice: DuplicateRowChoice) {
+  /** With the mode `create`, the store itself rejects later rows. */
+  constructor(
+    store: Products, sellerId: SellerId, choice: DuplicateRowChoice, mode: ImportMode,
+  ) {
     this.#store = store;
     this.#sellerId = sellerId;
-    this.#choice = choice;
+    this.#choice = mode === 'create' ? 'last' : choice;
   }
 
   get count(): number {

@@ -53,7 +53,7 @@ export async function importProducts(request: ApiRequest, services: Services): P
   const reader = openReader(mediaType, options, caller);
   return ingestStream(request.openStream, services, () => {
     const duplicates = new DuplicateRows(
-      store, caller.sellerId, options.mode === 'create' ? 'last' : options.duplicates,
+      store, caller.sellerId, options.duplicates, options.mode,
     );
     return {
       slices: duplicates.find(reader, chunks),

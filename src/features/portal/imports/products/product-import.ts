@@ -96,6 +96,6 @@ function readFile(
       isPartial: settings.mode !== 'create', ...toFileOptions(settings, head),
     });
   const { mode, duplicates: choice = 'reject' } = settings;
-  const duplicates = new DuplicateRows(store, sellerId, mode === 'create' ? 'last' : choice);
+  const duplicates = new DuplicateRows(store, sellerId, choice, mode);
   return readRows(reader, file.read(), duplicates, target, progress);
 }
