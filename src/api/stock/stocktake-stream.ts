@@ -7,7 +7,9 @@
  * product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
-import { explainUnknownSku, foldSku } from '../../domain/catalogue/spreadsheet-sku.ts';
+import {
+  explainUnknownSku, foldSku, rejectUnclear,
+} from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
@@ -20,6 +22,8 @@ import type { StockRow } from '../../transfer/stock-rows.ts';
 import { isDuplicate } from './duplicate-levels.ts';
 import { explainZeroLimit } from './stock-result.ts';
 import type { StockTarget, WrittenStock } from './stock-targets.ts';
+
+const NOT_ZEROED = 'no product was set to 0';
 
 interface StocktakeOptions {
   readonly target: StockTarget;
@@ -92,11 +96,7 @@ async function assertDistinct(stocktake: StreamedStocktake, unknown: SkuLines): 
     const products = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
     for (const { sku } of products) {
       const line = unknown.find(foldSku(sku));
-      if (line === undefined) continue;
-      const fault = `Line ${line} has a SKU that no product has, and may mean your product `
-        + `${JSON.stringify(sku)}, so no product was set to 0`;
-      const remedy = 'Correct the SKU, or add a line for that product, and send the file again.';
-      throw new AppError('sync_refused', `${fault}. ${remedy}`);
+      if (line !== undefined) throw rejectUnclear(`Line ${line}`, NOT_ZEROED, sku);
     }
     if (products.length < STOCKTAKE_BATCH_PRODUCTS) return;
     after = products.at(-1)?.id;
@@ -166,5 +166,5 @@ function explain(
 ): AppError {
   const fault = count === 1 ? `Line ${firstLine} ${singular}`
     : `${formatCount(count)} lines ${plural}, the first is line ${firstLine}`;
-  return new AppError('sync_refused', `${fault}, so no product was set to 0. ${remedy}`);
+  return new AppError('sync_refused', `${fault}, so ${NOT_ZEROED}. ${remedy}`);
 }

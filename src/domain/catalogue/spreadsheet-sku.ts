@@ -4,7 +4,7 @@
  * created from it; a date may be a SKU. A SKU without its zeros may be that of another product,
  * which the id beside it tells.
  */
-import type { Issue } from '../error.ts';
+import { AppError, type Issue } from '../error.ts';
 
 /** Such as 4.00638E+12, and 4,00638E+12 in other countries. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
@@ -41,6 +41,20 @@ export function describeIdOwner(ownerSku: string): Issue {
   const detail = `Is the id of your product ${JSON.stringify(ownerSku)}. Correct the SKU, or remove`
     + ' the id from the row if the SKU is right. A file cannot change a SKU.';
   return { pointer: '/id', code: 'mismatch', detail };
+}
+
+/**
+ * The error of a stocktake with an unknown SKU.
+ * @param subject what has the SKU, such as `Line 2`
+ * @param effect such as `nothing was changed`
+ * @param meant the product to be set to 0 that it may mean; undefined if that can be any
+ */
+export function rejectUnclear(subject: string, effect: string, meant?: string): AppError {
+  const fault = meant === undefined ? 'does not identify its product'
+    : `has a SKU that no product has, and may mean your product ${JSON.stringify(meant)}`;
+  const other = meant === undefined ? '' : ', or name that product, too,';
+  const remedy = `Correct the SKU${other} and send the stocktake again.`;
+  return new AppError('sync_refused', `${subject} ${fault}, so ${effect}. ${remedy}`);
 }
 
 /** What to do about a SKU that no product has, if a spreadsheet may have changed it. */

@@ -6,6 +6,9 @@ import {
   isFailure, evaluateStockChange, type ProductReference, type StockChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 import {
+  explainUnknownSku, foldSku, rejectUnclear,
+} from '../../domain/catalogue/spreadsheet-sku.ts';
+import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
@@ -13,6 +16,8 @@ import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { ChangeActor } from './history.ts';
 import { parseNamedId, type StockLevel } from './stock-levels.ts';
+
+const NOTHING = 'nothing was changed';
 
 interface BatchContext {
   readonly actor: ChangeActor;
@@ -113,17 +118,44 @@ interface Evaluated {
   readonly namedLevels: ReadonlySet<StockLevel>;
   /** Products in stock that a stocktake does not name. */
   readonly missing: number;
+  listMissing(): Iterable<readonly StockLevel[]>;
 }
 
-/** One failure rejects an atomic sync; a stocktake must not zero more products than its limit. */
+/**
+ * One failure rejects an atomic sync; a stocktake must not zero more products than its limit.
+ * @throws AppError `sync_refused` if an unknown SKU may mean a product that it would set to 0
+ */
 export function findRejection(
-  { isAtomic, completion, faulty = [] }: StockSync, { results, namedLevels, missing }: Evaluated,
+  { isAtomic, completion, faulty = [] }: StockSync, evaluated: Evaluated,
 ): SyncedStock['rejection'] {
+  const { results, namedLevels, missing } = evaluated;
   const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
   const inStock = missing + countInStock(namedLevels);
-  return isOverZeroLimit(missing, inStock, completion.zeroLimitPercent) ? 'zero_limit' : undefined;
+  if (isOverZeroLimit(missing, inStock, completion.zeroLimitPercent)) return 'zero_limit';
+  if (missing > 0) assertDistinct(evaluated);
+  return undefined;
+}
+
+function assertDistinct({ results, listMissing }: Evaluated): void {
+  const unknown = new Map<string, Sku>();
+  for (const { status, sku } of results) {
+    if (status !== 'not_found' || typeof sku !== 'string') continue;
+    if (explainUnknownSku(sku) !== undefined) throw rejectUnclear(describe(sku), NOTHING);
+    unknown.set(foldSku(sku), sku);
+  }
+  if (unknown.size === 0) return;
+  for (const levels of listMissing()) {
+    for (const { sku } of levels) {
+      const sent = unknown.get(foldSku(sku));
+      if (sent !== undefined) throw rejectUnclear(describe(sent), NOTHING, sku);
+    }
+  }
+}
+
+function describe(sku: Sku): string {
+  return `The change of ${JSON.stringify(sku)}`;
 }
 
 /** How many of these products were in stock before the batch. */

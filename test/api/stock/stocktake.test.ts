@@ -30,6 +30,28 @@ test('does not zero a product whose change in a stocktake is invalid', async (t)
   assert.deepEqual(products.map(({ stock }: { stock: number }) => stock), [3, 5, 5, 0]);
 });
 
+test('rejects a stocktake with an unknown SKU that may be that of a product', async (t) => {
+  const stocks = { '00815': 5, 4006381333931: 5, B: 5 };
+  const { seller } = await openShop(t, stocks);
+  const cases = [
+    ['815', 4006381333931, 'has a SKU that no product has, and may mean your product "00815"'],
+    ['4.00638E+12', '00815', 'does not identify its product'],
+  ] as const;
+  for (const [sku, other, fault] of cases) {
+    const changes = ['B', String(other), sku].map((name) => ({ sku: name, set: 7 }));
+    for (const query of ['dry_run=true', '']) {
+      const answer = await sendStock(seller, { changes, complete: true, force: true }, { query });
+      assertProblem(answer, 409, 'sync-refused');
+      const start = `The change of "${sku}" ${fault}, so nothing was changed. Correct the SKU`;
+      assert.ok(answer.json().detail.startsWith(start), answer.json().detail);
+    }
+  }
+  assert.deepEqual(await readStocks(seller), stocks);
+  const changes = ['B', '4006381333931', '815', '00815'].map((sku) => ({ sku, set: 7 }));
+  const answer = await sendStock(seller, { changes, complete: true });
+  assert.equal(answer.json().applied, 3);
+});
+
 for (const [what, change, fault] of [
   ['a number for a SKU', { sku: 7, set: 1 }, '/changes/1/sku type'],
   ['an invalid SKU', { sku: ' B', set: 1 }, '/changes/1/sku characters'],

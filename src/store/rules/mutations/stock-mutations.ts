@@ -73,7 +73,8 @@ export function stockMutations(
       for (const level of levels.slice(changes.length)) batch.markNamed(level);
       const { namedLevels } = batch;
       const missing = sync.completion ? rows.countMissing(sellerId, namedLevels) : 0;
-      const rejection = findRejection(sync, { results, namedLevels, missing });
+      const listMissing = () => rows.listMissing(sellerId, namedLevels);
+      const rejection = findRejection(sync, { results, namedLevels, missing, listMissing });
       if (!rejection && !isDryRun) {
         write(writer, batch, sync.source);
         if (missing > 0) zeroMissing(writer, batch);
