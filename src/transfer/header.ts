@@ -159,13 +159,6 @@ export function normalizeName(name: string): string {
 /** If a file already has a column `error`, ours is `import error`: column names are unique. */
 const ERROR_COLUMNS = /^(?:import )*error$/;
 
-/**
- * What errors say of a row that means something else outside its file: without the other rows of
- * its product, or the types of its cells. In a file of rejected rows, it is rejected again unless
- * its error was removed.
- */
-export const SEND_WHOLE_FILE = 'send the whole file again';
-
 /** Whether a file that begins with this column is one of rejected rows. */
 export function isErrorColumn(name = ''): boolean {
   return ERROR_COLUMNS.test(name);

@@ -126,3 +126,28 @@ export function findCurrencyIssue(code: unknown, currency: Currency): Issue | un
   const detail = `Must be ${currency.code}, the currency of this seller, or be left out.`;
   return { pointer: '/currency', code: 'mismatch', detail };
 }
+
+/**
+ * In the error of a row that means something else outside its file: without the other rows of its
+ * product, or the types of its cells. In a file of rejected rows, it is rejected again unless its
+ * error was removed.
+ */
+export const SEND_WHOLE_FILE = 'send the whole file again';
+
+export const PART: Issue = {
+  pointer: '', code: 'duplicate',
+  detail: 'As its error says, the row is only right in the original file. Correct that file, and '
+    + `${SEND_WHOLE_FILE}.`,
+};
+
+/** Whether the error of a row says that it is right only in its file. */
+export function isPart(error: unknown): boolean {
+  return typeof error === 'string' && error.includes(SEND_WHOLE_FILE);
+}
+
+/** The line of such a row in NDJSON, with its error as the first member. */
+export function addError(line: Buffer, error: string): Buffer {
+  const text = line.toString();
+  const isMarked = /^\s*\{\s*"error"/.test(text);
+  return isMarked ? line : Buffer.from(text.replace('{', `{"error":${JSON.stringify(error)},`));
+}

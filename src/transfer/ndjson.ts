@@ -11,7 +11,7 @@ import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
 import { checkRows } from './foreign-file.ts';
 import {
-  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, missingMember, parseContent,
+  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, isPart, missingMember, parseContent, PART,
   type RowContent, type RowReader, sliceRows, tooManyBlankLines,
 } from './import-row.ts';
 
@@ -106,7 +106,10 @@ function assertLength(bytes: number, line: number): void {
 
 function parseLine(bytes: Buffer) {
   try {
-    return { value: parseJson(bytes) };
+    const value = parseJson(bytes);
+    const isRejected = typeof value === 'object' && value !== null && 'error' in value
+      && isPart(value.error);
+    return isRejected ? { issues: [PART] } : { value };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.issues.length > 0) return { issues: error.issues };

@@ -1,7 +1,8 @@
 /**
  * Collects the rejected rows of a file in another one that a person can correct and send again.
  * Rows are copied unchanged, in UTF-8. CSV gets the header and an extra first column, `error`,
- * which is ignored: in the last column, it would fill a row that lacks cells. A product that
+ * which is ignored: in the last column, it would fill a row that lacks cells. A line of NDJSON gets
+ * its error only if it is not right without the others, see `import-row.ts`. A product that
  * inherits values from the first row of its group is preceded by that row, which changes nothing.
  * The source is read a second time, in step with the report, so memory use is independent of its
  * size.
@@ -11,6 +12,7 @@ import { matchColumns } from './columns.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
+import { addError, isPart } from './import-row.ts';
 import { readLines } from './ndjson.ts';
 import type { TableReader } from './table-reader.ts';
 
@@ -204,6 +206,8 @@ async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, voi
   let line = 0;
   for await (const bytes of readLines(source.open())) {
     line += 1;
-    yield { line, copy: () => Buffer.concat([bytes, Buffer.from('\n')]) };
+    const copy = (reason: string): Buffer =>
+      Buffer.concat([isPart(reason) ? addError(bytes, reason) : bytes, Buffer.from('\n')]);
+    yield { line, copy };
   }
 }

@@ -2,15 +2,15 @@
  * Reads the table in a file: CSV, or a sheet of a workbook. The first bytes of the file say which,
  * not its name or media type.
  */
-import { AppError, type Issue } from '../domain/error.ts';
+import { AppError } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
 import { HEADER_LINES } from './csv-dialect.ts';
 import type { Delimiter } from './csv-record.ts';
 import { type CellUse, CsvReader, type CsvReaderOptions, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
 import { gatherStart, isWorkbookStart } from './foreign-file.ts';
-import { isErrorColumn, isMissingColumns, SEND_WHOLE_FILE } from './header.ts';
-import { sliceRows } from './import-row.ts';
+import { isErrorColumn, isMissingColumns } from './header.ts';
+import { isPart, PART, SEND_WHOLE_FILE, sliceRows } from './import-row.ts';
 import { WORKBOOK_LIMIT_BYTES } from './limits.ts';
 import { type DecimalMark, findColumnMark } from './numbers.ts';
 import { openWorkbook } from './workbooks.ts';
@@ -18,12 +18,6 @@ import { openWorkbook } from './workbooks.ts';
 const REMEDY = 'Save the sheet as "CSV UTF-8", which may have any length, and send that.';
 
 type TableOptions = CsvReaderOptions & Pick<FileOptions, 'sheet' | 'spool'>;
-
-const REJECTED_ROW: Issue = {
-  pointer: '', code: 'duplicate',
-  detail: 'As its error says, the row is only right in the original file. Correct that file, and '
-    + `${SEND_WHOLE_FILE}.`,
-};
 
 /** Reads the records of one file. */
 export class TableReader {
@@ -139,8 +133,7 @@ export async function* readTable<Row>(
 
 /** Rejects rows of a file of rejected rows again that mean something else outside their file. */
 function rejectAgain<Row>(parse: (record: CsvRecord) => Row): (record: CsvRecord) => Row {
-  return (record) => parse(record.cells[0]?.includes(SEND_WHOLE_FILE)
-    ? { ...record, issue: REJECTED_ROW } : record);
+  return (record) => parse(isPart(record.cells[0]) ? { ...record, issue: PART } : record);
 }
 
 /** Says where column names were looked for: another sheet of a workbook may have them. */

@@ -11,7 +11,7 @@ import { copyText } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
-import { SEND_WHOLE_FILE } from '../../transfer/header.ts';
+import { SEND_WHOLE_FILE } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { rejectMarkedSkus } from '../marked-skus.ts';

@@ -139,6 +139,21 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.deepEqual(failed, Buffer.concat(faulty));
   });
 
+  test('has the errors of lines of NDJSON that are not right without the others', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.ndjson');
+    const lines = [1, 2].map((price) =>
+      JSON.stringify({ sku: 'A', name: 'A', category: 'B', price, stock: 1 }));
+    writeFileSync(path, lines.join('\n'));
+    assert.equal((await shop.run('import', path)).status, 1);
+    const failedPath = join(shop.folder, 'products.failed.ndjson');
+    const failed = readFileSync(failedPath, 'utf8');
+    assert.match(failed, /^{"error":"price: Line 1 has .*","sku":"A",.*"price":2,.*}\n$/);
+    assert.equal((await shop.run('import', failedPath)).status, 1);
+    const again = readFileSync(join(shop.folder, 'products.failed.failed.ndjson'), 'utf8');
+    assert.equal(again, failed);
+  });
+
   test('has all rejected rows, of which the first five are printed', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');

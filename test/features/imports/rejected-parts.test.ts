@@ -22,6 +22,22 @@ test('rejects a part of a product again, unless its error was removed', async (t
   assert.match(stock.text, /"line":2,"sku":null,.*"line":3,"sku":"D",.*"stock":8.*"failed":1/s);
 });
 
+test('rejects such a line of NDJSON again', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  const product = { name: 'Mug', category: 'K', price: 1, stock: 2 };
+  const lines = [{ error: PART, sku: 'A', ...product }, { sku: 'B', ...product }];
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const { rows, summary } = await importFile(seller, { body, headers });
+  assert.match(rows[0].errors[0].detail, /only right in the original file\. .* whole file again/);
+  assert.deepEqual([summary.created, summary.failed], [1, 1]);
+  const stock = await seller.send({
+    method: 'POST', path: '/api/v1/stock', headers,
+    body: `${JSON.stringify({ error: PART, sku: 'B', set: 9 })}\n{"sku":"B","set":8}\n`,
+  });
+  assert.match(stock.text, /"line":1,.*whole file again.*"line":2,"sku":"B",.*"stock":8/s);
+});
+
 test('decides no decimal mark by the rows that are left', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const body = `${HEADER},A,Mug,K,"12,50",1\n,B,Mug,K,"1,200",1\n`;
