@@ -83,13 +83,15 @@ export function detectDialect(
   const lines = head.slice(0, start + HEADER_LIMIT_CHARACTERS);
   let best: Candidate = {
     delimiter: delimiters[0] ?? ',', start: start + line.length, isNext: false, members: 0,
-    cells: 0,
+    cells: 0, splitLines: 0,
   };
   for (const delimiter of delimiters) {
-    const candidates = listLines(lines, start + line.length, delimiter, limit).map((one) => {
+    const listed = [...listLines(lines, start + line.length, delimiter, limit)];
+    const splitLines = listed.filter(({ names }) => names.length > 1).length;
+    const candidates = listed.map((one) => {
       const isHeader = one.names.length > 1 && one.names.length <= IMPORT_COLUMNS_LIMIT;
       const members = isHeader ? countMembers?.(one.names) ?? 0 : 0;
-      return { ...one, delimiter, members, cells: one.names.length };
+      return { ...one, delimiter, members, cells: one.names.length, splitLines };
     });
     const found = chooseHeader(candidates);
     if (found && isBetter(found, best)) best = found;
@@ -111,6 +113,8 @@ interface HeaderCandidate {
 interface Candidate extends HeaderCandidate {
   readonly delimiter: Delimiter;
   readonly start: number;
+  /** How many of the lines have the delimiter. */
+  readonly splitLines: number;
 }
 
 /** No line below column names replaces them, except the next one: rows must not be lost. */
@@ -129,9 +133,10 @@ export function chooseHeader<Line extends HeaderCandidate>(
   return best;
 }
 
-function isBetter(candidate: HeaderCandidate, other: HeaderCandidate): boolean {
-  return candidate.members === other.members ? candidate.cells > other.cells
-    : candidate.members > other.members;
+/** A comma in many prices does not separate the cells of a file if its header has none. */
+function isBetter(candidate: Candidate, other: Candidate): boolean {
+  return (candidate.members - other.members || candidate.splitLines - other.splitLines
+    || candidate.cells - other.cells) > 0;
 }
 
 /** The first non-blank lines. A cell in quotes may go on over several lines. */

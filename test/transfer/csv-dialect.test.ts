@@ -89,6 +89,11 @@ test('finds the delimiter whose column names are recognised', async () => {
   ] as const) assert.deepEqual((await cellsOf(`${header}\n`))[0], cells);
 });
 
+test('takes no decimal comma for a delimiter, even if no column name is recognised', async () => {
+  const rows = 'Mug, large, blue;K;1,50;1,79\n'.repeat(3);
+  assert.equal((await cellsOf(`Text1;Gruppe1;Netto;Brutto\n${rows}`))[0]?.length, 4);
+});
+
 test('reads quotes as text in a tab-delimited file that does not use them to quote', async () => {
   for (const [rows, expected] of [
     ['A\t"12 Days set\t4\nB\tOrnament 3"\t70', [['A', '"12 Days set', '4'],
