@@ -78,9 +78,10 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     바코드`,
   stock: `
     stock, stock on hand, stock level, stock quantity, stock qty, current stock, available stock,
-    on hand, on hand quantity, on hand qty, quantity on hand, quantity available, current quantity,
-    available quantity, qty on hand, qty available, available qty, inventory, inventory level,
-    inventory quantity, inventory qty, variant inventory qty, count, counted, counted quantity, soh,
+    on hand, on hand current, on hand new, available not editable, on hand quantity, on hand qty,
+    quantity on hand, quantity available, current quantity, available quantity, qty on hand,
+    qty available, available qty, inventory, inventory level, inventory quantity, inventory qty,
+    variant inventory qty, count, counted, counted quantity, soh,
     Bestand, Lagerbestand, Istbestand, Ist-Bestand, Warenbestand, Aktueller Bestand,
     Verfügbarer Bestand, Verfügbare Menge, Lagermenge, Stückzahl, Quantité en stock,
     Qté en stock, Quantité disponible, Stock actuel, Stock réel, Stock disponible,

@@ -104,6 +104,14 @@ test('rejects two columns for one member, and says how to select one', () => {
   assert.deepEqual(find(['SKU', 'Quantity', 'Available'], 'set:available'), ['sku 0', 'set 2']);
 });
 
+test('asks which stock of a Shopify inventory export to read', () => {
+  const header = ['Handle', 'SKU', 'Location', 'Bin name', 'Committed (not editable)',
+    'Available (not editable)', 'On hand (current)', 'On hand (new)'];
+  assert.match(catchAppError(() => find(header)).publicDetail,
+    /two columns for set: "Available \(not editable\)" and "On hand \(current\)"/);
+  assert.deepEqual(find(header, 'set:Available (not editable)'), ['sku 1', 'set 5']);
+});
+
 test('rejects a duplicate column, which a map cannot disambiguate', () => {
   for (const [header, map] of [
     [['sku', 'Qty', 'qty '], ''], [['SKU', 'sku', 'qty'], ''], [['sku', 'X', 'x'], 'set:X'],
