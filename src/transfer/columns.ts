@@ -17,7 +17,7 @@ import {
   ambiguousColumns, assertUnique, assertUnmerged, countFound, findNamedColumns, listIgnored,
   missingColumns, normalizeName, parsePairs,
 } from './header.ts';
-import { DEFAULTABLE } from './import-row.ts';
+import { DEFAULTABLE, SAFE_DEFAULTS } from './import-row.ts';
 import type { DecimalMark } from './numbers.ts';
 import { matchStockColumns } from './stock-columns.ts';
 
@@ -176,7 +176,9 @@ export function findColumns(
   for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
   if (!isUsable) {
     const explanations = explainUntrusted(header, untrusted, missing);
-    throw missingColumns(header, missing.join(', '), missing, explanations);
+    const isSafe = missing.every((member) => SAFE_DEFAULTS.has(member));
+    const safe = isSafe ? missing.flatMap((member) => SAFE_DEFAULTS.get(member) ?? []) : [];
+    throw missingColumns(header, missing.join(', '), missing, explanations, safe);
   }
   assertUnmerged(header, indexes, map, sample);
   return columns;

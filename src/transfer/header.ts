@@ -1,6 +1,6 @@
 /** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
-import { AppError } from '../domain/error.ts';
+import { AppError, type Issue } from '../domain/error.ts';
 import { isBlank } from './csv-cells.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
@@ -116,17 +116,22 @@ export function ambiguousColumns(
  * @param missing for the message, such as `sku`
  * @param needed members that `map` should name
  * @param explanations why others that seem to have them are not read
+ * @param safeDefaults such as `stock:0`
  */
 export function missingColumns(
   header: readonly string[], missing: string, needed: readonly string[],
-  explanations: readonly string[],
+  explanations: readonly string[], safeDefaults: readonly string[] = [],
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
   const fault = [
     `${MISSING} ${missing}.`, ...explanations,
     describeHeader(header),
   ].join(' ');
-  const issues = [{ parameter: 'map', code: 'required', detail }] as const;
+  const issues: Issue[] = [{ parameter: 'map', code: 'required', detail }];
+  if (safeDefaults.length > 0) {
+    const other = `Or give new products a value: ${safeDefaults.join(',')}.`;
+    issues.push({ parameter: 'default', code: 'required', detail: other });
+  }
   return new AppError('invalid_data', fault, { issues });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { formatCount, joinNames } from '../domain/wording.ts';
-import { DEFAULTABLE, type RowReader } from './import-row.ts';
+import { DEFAULTABLE, type RowReader, SAFE_DEFAULTS } from './import-row.ts';
 
 /** The sentences with which an interface says what to do. */
 export interface AdviceWords {
@@ -23,10 +23,6 @@ export interface AdviceWords {
 /** What is known about the file. */
 type AdvisedFile = Pick<RowReader, 'format' | 'ignoredColumns'>;
 
-/** Values that are safe to suggest, since they claim nothing. */
-const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
-  ['category', 'Uncategorized'], ['stock', '0'],
-]);
 /** Limits on counted causes; a file with more causes has no common one. */
 const CAUSES_LIMIT = 50;
 const CAUSE_LIMIT_CHARACTERS = 200;
@@ -116,8 +112,7 @@ function adviseLack(
   const name = isCsv && absent.length > 0 && ignoredColumns.length > 0
     ? words.nameColumns(absent) : undefined;
   if (isCsv && lacking.every((member) => SAFE_DEFAULTS.has(member))) {
-    const give = words.giveDefaults(
-      lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
+    const give = words.giveDefaults(lacking.flatMap((member) => SAFE_DEFAULTS.get(member) ?? []));
     return name === undefined ? give : `${name} If the file has none: ${give}`;
   }
   if (name !== undefined) return name;

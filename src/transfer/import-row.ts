@@ -16,6 +16,10 @@ export const ROW_FIELDS = SENT_FIELDS.filter((field): field is RowField => field
 /** Those that new products need, and may have a default for. */
 export const DEFAULTABLE_FIELDS = ROW_FIELDS.filter(({ isRequired }) => isRequired);
 export const DEFAULTABLE: readonly RowField['name'][] = DEFAULTABLE_FIELDS.map(({ name }) => name);
+/** Those that are safe to suggest, since they claim nothing. */
+export const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
+  ['category', 'category:Uncategorized'], ['stock', 'stock:0'],
+]);
 
 export interface ImportRow {
   /** The line of the file on which it begins, from 1. */

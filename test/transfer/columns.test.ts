@@ -86,6 +86,14 @@ test('lists the columns of a file that lacks members, and says how to map them',
   }]);
 });
 
+test('names default values if the file lacks nothing else', () => {
+  const { issues } = catchAppError(() => findColumns(['sku', 'name', 'price'], NO_MAP));
+  assert.deepEqual(issues.map(({ parameter, detail }) => [parameter, detail]), [
+    ['map', 'Name the columns: category:COLUMN,stock:COLUMN.'],
+    ['default', 'Or give new products a value: category:Uncategorized,stock:0.'],
+  ]);
+});
+
 test('requires the SKU and one more member if rows may be partial', () => {
   for (const header of [['sku', 'stock'], ['name', 'SKU']]) {
     assert.deepEqual(findColumns(header, NO_MAP, new Map(), true).ignored, []);
