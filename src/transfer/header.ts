@@ -175,7 +175,11 @@ export function shortenName(name: string): string {
 }
 
 function describeHeader(header: readonly string[]): string {
-  const names = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT)
-    .map((name) => name.slice(0, NAME_LIMIT_CHARACTERS));
-  return `Its columns: ${names.join(', ')}${names.length < header.length ? ', ...' : ''}.`;
+  const names = header.map((name) => name.slice(0, NAME_LIMIT_CHARACTERS));
+  return `Its columns: ${joinFirst(IMPORT_IGNORED_COLUMNS_LIMIT, names)}.`;
+}
+
+/** The first names for a message, and whether there are more. */
+export function joinFirst(limit: number, names: readonly string[]): string {
+  return names.slice(0, limit).join(', ') + (names.length > limit ? ', ...' : '');
 }

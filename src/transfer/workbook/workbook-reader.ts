@@ -10,7 +10,7 @@ import { countColumns, formatCsvRow } from '../csv-cells.ts';
 import { chooseHeader, type CountMembers, HEADER_LINES } from '../csv-dialect.ts';
 import type { CsvRecord } from '../csv-reader.ts';
 import type { OpenWorkbook } from '../file-options.ts';
-import { shortenName } from '../header.ts';
+import { joinFirst, shortenName } from '../header.ts';
 import {
   IMPORT_BATCH_LIMIT_CHARACTERS, IMPORT_BATCH_ROWS, IMPORT_RECORD_LIMIT_BYTES,
 } from '../limits.ts';
@@ -55,19 +55,17 @@ export const openSheet: OpenWorkbook = async (file, { sheet: name, countMembers 
 async function* gatherHead(
   slices: AsyncIterable<readonly SheetRow[]>,
 ): AsyncGenerator<readonly SheetRow[], void, void> {
-  const head: SheetRow[] = [];
+  let head: SheetRow[] | undefined = [];
   let characters = 0;
-  let isWhole = false;
   for await (const rows of slices) {
-    if (isWhole) yield rows;
-    else {
-      head.push(...rows);
-      for (const { cells } of rows) characters += cells.join('').length;
-      isWhole = head.length > IMPORT_BATCH_ROWS || characters >= IMPORT_BATCH_LIMIT_CHARACTERS;
-      if (isWhole) yield head;
-    }
+    head?.push(...rows);
+    for (const { cells } of head ? rows : []) characters += cells.join('').length;
+    const isHead = head && head.length <= IMPORT_BATCH_ROWS;
+    if (isHead && characters < IMPORT_BATCH_LIMIT_CHARACTERS) continue;
+    yield head ?? rows;
+    head = undefined;
   }
-  if (!isWhole) yield head;
+  if (head) yield head;
 }
 
 /** The rows from the column names on, by the rule for CSV files. */
@@ -94,7 +92,7 @@ function toRecord(row: SheetRow, columns: number): CsvRecord {
 
 function findSheet(sheets: readonly Sheet[], name: string | undefined): Sheet {
   const fold = (text: string) => text.trim().toLowerCase();
-  const sheet = sheets.find((other) => other.name === name) ?? sheets.find((other) =>
+  const sheet = sheets.find((other) =>
     (name === undefined ? !other.isHidden : fold(other.name) === fold(name)));
   if (sheet) return sheet;
   const wanted = name === undefined ? 'visible sheet' : `sheet "${shortenName(name)}"`;
@@ -103,8 +101,6 @@ function findSheet(sheets: readonly Sheet[], name: string | undefined): Sheet {
 }
 
 function listNames(sheets: readonly Sheet[]): string {
-  const names = sheets.map(({ name, isHidden }) =>
-    `"${shortenName(name)}"${isHidden ? ' (hidden)' : ''}`);
-  const rest = names.splice(WORKBOOK_SHEETS_LISTED_LIMIT);
-  return names.join(', ') + (rest.length === 0 ? '' : ', ...');
+  return joinFirst(WORKBOOK_SHEETS_LISTED_LIMIT, sheets.map(({ name, isHidden }) =>
+    `"${shortenName(name)}"${isHidden ? ' (hidden)' : ''}`));
 }

@@ -39,10 +39,20 @@ export async function openZip(file: SeekableFile) {
      * Decompresses an entry.
      * @throws AppError `invalid_data`, of which some is known only after the last chunk
      */
-    read(name: string, limitBytes = WORKBOOK_INFLATED_LIMIT_BYTES): Chunks {
+    async* read(name: string, limitBytes = WORKBOOK_INFLATED_LIMIT_BYTES): Chunks {
       const entry = entries.get(normalizeName(name));
       if (!entry) throw damaged(`${name} is missing`);
-      return readEntry(file, name, entry, limitBytes);
+      // By the stated size, so that a file is rejected before it expands.
+      if (entry.sizeBytes > limitBytes) throw tooLarge(`${name} has ${entry.sizeBytes} bytes`);
+      let [sizeBytes, checksum] = [0, 0];
+      for await (const chunk of inflate(file, name, entry)) {
+        sizeBytes += chunk.length;
+        if (sizeBytes > entry.sizeBytes) break;
+        checksum = crc32(chunk, checksum);
+        yield chunk;
+      }
+      const isWhole = sizeBytes === entry.sizeBytes && checksum === entry.checksum;
+      if (!isWhole) throw damaged(`${name} has a wrong size or checksum`);
     },
   };
 }
@@ -59,29 +69,10 @@ export function tooLarge(reason: string): AppError {
   return new AppError('invalid_data', `The workbook is too large: ${reason}. ${remedy}.`);
 }
 
-async function* readEntry(
-  file: SeekableFile, name: string, entry: Entry, limitBytes: number,
-): Chunks {
+async function* inflate(file: SeekableFile, name: string, entry: Entry): Chunks {
   const isPlain = (entry.flags & ENCRYPTED_FLAGS) === 0;
   const isReadable = isPlain && (entry.method === STORED || entry.method === DEFLATED);
-  if (!isReadable) {
-    throw damaged(`${name} is encrypted, or compressed by another method than deflate`);
-  }
-  // By the stated size, so that a file is rejected before it expands.
-  if (entry.sizeBytes > limitBytes) throw tooLarge(`${name} has ${entry.sizeBytes} bytes`);
-  let sizeBytes = 0;
-  let checksum = 0;
-  for await (const chunk of inflate(file, entry)) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > entry.sizeBytes) break;
-    checksum = crc32(chunk, checksum);
-    yield chunk;
-  }
-  const isWhole = sizeBytes === entry.sizeBytes && checksum === entry.checksum;
-  if (!isWhole) throw damaged(`${name} has a wrong size or checksum`);
-}
-
-async function* inflate(file: SeekableFile, entry: Entry): Chunks {
+  if (!isReadable) throw damaged(`${name} is encrypted, or not compressed by deflate`);
   const start = await findData(file, entry);
   const chunks = readChunks(file, start, start + entry.compressedBytes);
   if (entry.method === STORED) return yield* chunks;
