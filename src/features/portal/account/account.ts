@@ -9,7 +9,7 @@ import {
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, renderFormPage, statusOf } from '../forms/form-page.ts';
+import { defineForm, defineFormPage, statusOf } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
 import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
@@ -124,23 +124,19 @@ function completeFields({ format }: PageRequest, { clock }: Portal): readonly Fi
   return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint } : field);
 }
 
-const EMAIL_FIELDS: readonly Field[] = [
-  {
-    name: 'email', label: 'New e-mail', type: 'email', autocomplete: 'email', isRequired: true,
-    maxLength: EMAIL_LIMIT_CHARACTERS,
-  },
-  CURRENT_PASSWORD,
-];
-const PASSWORD_FIELDS = [CURRENT_PASSWORD, newPasswordField('new_password', 'New password')];
-
 /** GET /portal/account/email: 200. POST: 303, 422, 429, 503 */
-export const emailForm = defineForm({
-  fields: EMAIL_FIELDS,
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Change e-mail', action: '/account/email', cancel: '/account', submit: 'Change e-mail',
-    fields: EMAIL_FIELDS,
-    before: html`<p>Current e-mail: <strong>${request.account.email}</strong></p>`,
-  }, state),
+export const emailForm = defineFormPage({
+  fields: [
+    {
+      name: 'email', label: 'New e-mail', type: 'email', autocomplete: 'email', isRequired: true,
+      maxLength: EMAIL_LIMIT_CHARACTERS,
+    },
+    CURRENT_PASSWORD,
+  ],
+  page: ({ account: { email } }) => ({
+    title: 'Change e-mail', cancel: '/account', submit: 'Change e-mail',
+    before: html`<p>Current e-mail: <strong>${email}</strong></p>`,
+  }),
   read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
   async save(email, { account, by, link }, { store }, { errors }) {
     const isSaved = await store.setEmail(account, email, by);
@@ -151,16 +147,15 @@ export const emailForm = defineForm({
 });
 
 /** GET /portal/account/password: 200. POST: 303, 422, 429, 503 */
-export const passwordForm = defineForm({
-  fields: PASSWORD_FIELDS,
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Change password', action: '/account/password', cancel: '/account',
-    submit: 'Change password', fields: PASSWORD_FIELDS,
+export const passwordForm = defineFormPage({
+  fields: [CURRENT_PASSWORD, newPasswordField('new_password', 'New password')],
+  page: ({ account: { email } }) => ({
+    title: 'Change password', cancel: '/account', submit: 'Change password',
     before: html`<p>Changing your password signs out all your other browsers.</p>`,
     // For password managers.
-    hidden: html`<input type="text" name="username" value="${request.account.email}"
+    hidden: html`<input type="text" name="username" value="${email}"
       autocomplete="username" hidden>`,
-  }, state),
+  }),
   read(form, errors, { account: { sellerName, email } }) {
     const parsed = parsePasswordField(form, 'new_password', sellerName, email);
     return takeValue(errors, 'new_password', parsed, '');
@@ -176,20 +171,13 @@ export const passwordForm = defineForm({
   },
 });
 
-const SHOP_FIELDS: readonly Field[] = [
-  {
+/** GET /portal/account/shop: 200. POST: 303, 422 */
+export const shopForm = defineFormPage({
+  fields: [{
     name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
     maxLength: 10, hint: 'Products at or below this stock are marked as low.',
-  },
-];
-
-/** GET /portal/account/shop: 200. POST: 303, 422 */
-export const shopForm = defineForm({
-  fields: SHOP_FIELDS,
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Shop settings', action: '/account/shop', cancel: '/account', submit: 'Save settings',
-    fields: SHOP_FIELDS,
-  }, state),
+  }],
+  page: () => ({ title: 'Shop settings', cancel: '/account', submit: 'Save settings' }),
   initial: ({ account: { lowStock } }) => ({ low_stock: String(lowStock) }),
   read: (form, errors) =>
     takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),

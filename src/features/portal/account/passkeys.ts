@@ -13,7 +13,7 @@ import {
 } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, renderFormPage, statusOf } from '../forms/form-page.ts';
+import { defineFormPage, statusOf } from '../forms/form-page.ts';
 import {
   type Form, type FormState, hiddenField, initialState, NO_ERRORS, takeValue,
 } from '../forms/form.ts';
@@ -74,17 +74,15 @@ export async function showPasskeys(
 }
 
 /** GET /portal/account/passkeys/{passkey_id}: 200, 404. POST: 303, 404, 422 */
-export const renamePasskeyForm = defineForm({
+export const renamePasskeyForm = defineFormPage({
   fields: [NAME],
-  async render(request, portal, state) {
-    const passkey = await getPasskey(request, portal);
-    const path = `${PAGE}/${passkey.id}`;
-    const formState = state.form.size > 0 ? state : initialState({ name: passkey.name });
-    return renderFormPage(request, portal, {
-      title: `Passkey ${passkey.name}`, action: path, cancel: PAGE, submit: 'Rename',
-      fields: [NAME],
-      after: html`<p><a href="${request.link(`${path}/remove`)}">Remove this passkey</a></p>`,
-    }, formState);
+  async page(request, portal) {
+    const { id, name } = await getPasskey(request, portal);
+    return {
+      title: `Passkey ${name}`, cancel: PAGE, submit: 'Rename',
+      fields: [{ ...NAME, initial: name }],
+      after: html`<p><a href="${request.link(`${PAGE}/${id}/remove`)}">Remove this passkey</a></p>`,
+    };
   },
   read: (form, errors) => takeValue(errors, 'name', parsePasskeyName(form.get('name')), ''),
   async save(name, request, portal) {
@@ -97,18 +95,16 @@ export const renamePasskeyForm = defineForm({
 /**
  * GET /portal/account/passkeys/{passkey_id}/remove: 200, 404. POST: 303, 404, 409, 422, 429, 503
  */
-export const removePasskeyForm = defineForm({
+export const removePasskeyForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  async render(request, portal, state) {
-    const { id, name } = await getPasskey(request, portal);
-    return renderFormPage(request, portal, {
-      title: 'Remove passkey', action: `${PAGE}/${id}/remove`, cancel: PAGE,
-      submit: 'Remove passkey', isDestructive: true, fields: [CURRENT_PASSWORD],
+  async page(request, portal) {
+    const { name } = await getPasskey(request, portal);
+    return {
+      title: 'Remove passkey', cancel: PAGE, submit: 'Remove passkey', isDestructive: true,
       before: html`<p>You can no longer sign in with <strong>${name}</strong>. Browsers that are
         signed in stay signed in.</p>`,
-    }, state);
+    };
   },
-  read: () => undefined,
   async save(_, request, portal) {
     const { account, by, base } = request;
     const { id, credentialId } = await getPasskey(request, portal);
@@ -124,23 +120,18 @@ export const removePasskeyForm = defineForm({
 });
 
 /** GET /portal/account/password-sign-in: 200. POST: 303, 409, 422, 429, 503 */
-export const passwordSignInForm = defineForm({
+export const passwordSignInForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  render(request, portal, state) {
-    const { account: { isPasswordOff } } = request;
-    return renderFormPage(request, portal, {
-      title: isPasswordOff ? 'Turn on password sign-in' : 'Turn off password sign-in',
-      action: '/account/password-sign-in', cancel: PAGE,
-      submit: isPasswordOff ? 'Turn on' : 'Turn off',
-      hidden: hiddenField('is_off', isPasswordOff ? 'no' : 'yes'),
-      fields: [CURRENT_PASSWORD],
-      before: isPasswordOff
-        ? html`<p>You will sign in with a passkey, or with your e-mail and password.</p>`
-        : html`<p>You will sign in with your passkeys only. Have at least two, on different devices:
-          if you lose the only one, the server's operator must run
-          <code>seller reset-password</code>.</p>`,
-    }, state);
-  },
+  page: ({ account: { isPasswordOff } }) => ({
+    title: isPasswordOff ? 'Turn on password sign-in' : 'Turn off password sign-in',
+    cancel: PAGE, submit: isPasswordOff ? 'Turn on' : 'Turn off',
+    hidden: hiddenField('is_off', isPasswordOff ? 'no' : 'yes'),
+    before: isPasswordOff
+      ? html`<p>You will sign in with a passkey, or with your e-mail and password.</p>`
+      : html`<p>You will sign in with your passkeys only. Have at least two, on different devices:
+        if you lose the only one, the server's operator must run
+        <code>seller reset-password</code>.</p>`,
+  }),
   read: (form) => form.get('is_off') === 'yes',
   async save(isOff, request, portal) {
     const passkeys = await listHostPasskeys(portal, request.account, findRpId(request.base.origin));
@@ -185,17 +176,15 @@ async function getPasskey(
 }
 
 /** GET /portal/account/passkeys/new: 200, 404. POST: 200, 404, 409, 422, 429, 503 */
-export const newPasskeyForm = defineForm({
+export const newPasskeyForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  render: (request, portal, state) => {
+  page(request) {
     getRpId(request);
-    return renderFormPage(request, portal, {
-      title: 'Add a passkey', action: `${PAGE}/new`, cancel: PAGE, submit: 'Continue',
-      fields: [CURRENT_PASSWORD],
+    return {
+      title: 'Add a passkey', cancel: PAGE, submit: 'Continue',
       before: html`<p>First confirm that it is you.</p>`,
-    }, state);
+    };
   },
-  read: () => undefined,
   async save(_, request, portal) {
     if (request.account.passkeys >= PASSKEYS_PER_ACCOUNT_LIMIT) {
       throw new AppError('limit_reached', 'Your account has the maximum of '

@@ -77,7 +77,6 @@ export async function makeRecoveryCodes(
 const recoveryCodesForm = defineForm({
   fields: [CURRENT_PASSWORD],
   render: renderOn,
-  read: () => undefined,
   async save(_, request, portal) {
     const { codes, hashes } = generateRecoveryCodes();
     await portal.store.setRecoveryCodes(request.account, hashes, request.by);
@@ -89,7 +88,6 @@ const recoveryCodesForm = defineForm({
 export const turnOffForm = defineForm({
   fields: OFF_FIELDS,
   render: renderOn,
-  read: () => undefined,
   async save(_, { account, by, link }, { store }) {
     await store.disableTotp(account, by);
     return redirect(link('/account?done=off'));

@@ -71,8 +71,11 @@ interface FormDefinition<Value> {
   ) => Reply | Promise<Reply>;
   /** Initial values. Default: those of the fields. */
   readonly initial?: (request: PageRequest) => Record<string, string>;
-  /** Parses the fields. Adds an error for each invalid one, or throws the API's errors. */
-  readonly read: (
+  /**
+   * Parses the fields. Adds an error for each invalid one, or throws the API's errors. Default:
+   * there is nothing to parse.
+   */
+  readonly read?: (
     form: Form, errors: Map<string, string>, request: PageRequest, portal: Portal,
   ) => Value | undefined;
   /** Called if all fields are valid. Returns undefined if it added errors itself. */
@@ -103,7 +106,7 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
       const state = { form, errors };
       try {
         // The cast: there is a value unless there are errors.
-        const value = read(form, errors, request, portal) as Value;
+        const value = read?.(form, errors, request, portal) as Value;
         if (needsPassword) await confirmPassword(request, portal, form, errors);
         const reply = errors.size > 0 ? undefined : await save(value, request, portal, state);
         if (reply) return reply;
@@ -117,6 +120,27 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
     },
     draft: makeDraftRoute(fields, render),
   };
+}
+
+interface FormPageDefinition<Value> extends Omit<FormDefinition<Value>, 'render'> {
+  /** What else the page shows; `fields`, to render them with more detail. */
+  readonly page: (
+    request: PageRequest, portal: Portal, state: FormState,
+  ) => OwnPage | Promise<OwnPage>;
+}
+
+type OwnPage = Omit<FormPage, 'action' | 'fields'> & Partial<Pick<FormPage, 'fields'>>;
+
+/** Creates the handlers of a form that is all of its page, which has the path of its submission. */
+export function defineFormPage<Value = undefined>(
+  { page, ...definition }: FormPageDefinition<Value>,
+): FormHandlers {
+  return defineForm({
+    ...definition,
+    render: async (request, portal, state) => renderFormPage(request, portal, {
+      action: request.path, fields: definition.fields, ...await page(request, portal, state),
+    }, state),
+  });
 }
 
 /** Shows a form again after a new sign-in, with every value except passwords. */

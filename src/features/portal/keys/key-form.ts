@@ -16,7 +16,7 @@ import { findDuration } from '../../../domain/time.ts';
 import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { confirmation, defineForm, renderFormPage } from '../forms/form-page.ts';
+import { confirmation, defineFormPage } from '../forms/form-page.ts';
 import {
   type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
 } from '../forms/form.ts';
@@ -67,12 +67,11 @@ const FIELDS: readonly Field[] = [
 ];
 
 /** GET /portal/keys/new: 200. POST: 200, 400, 409, 422 */
-export const keyForm = defineForm<NewApiKey>({
+export const keyForm = defineFormPage<NewApiKey>({
   fields: FIELDS,
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Create API key', action: '/keys/new', cancel: '/keys', submit: 'Create key',
-    fields: FIELDS, hidden: nonceField(),
-  }, state),
+  page: () => ({
+    title: 'Create API key', cancel: '/keys', submit: 'Create key', hidden: nonceField(),
+  }),
   read(form, errors, { account }, { clock }) {
     const expiresAt = takeValue(errors, 'day', parseExpiry(form, account, clock()), undefined);
     const scopes = form.getAll('scopes');

@@ -15,7 +15,7 @@ import { ACTOR_LIMIT_CODE_POINTS, INVITATION_CODE_LIFE_MS } from '../../../domai
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StoredInvitation } from '../../../store/account-store.ts';
 import { type Field, postForm } from '../forms/fields.ts';
-import { defineForm, renderFormPage } from '../forms/form-page.ts';
+import { defineFormPage } from '../forms/form-page.ts';
 import { type Form, takeValue } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { card, copyable, facts, flashNotice, type Row, table } from '../html/elements.ts';
@@ -156,20 +156,18 @@ const ROLE_FIELD: Field = {
     value: role, label: html`<strong>${ROLE_LABELS[role]}</strong>: ${ROLE_MEANINGS[role]}`,
   })),
 };
-const INVITATION_FIELDS: readonly Field[] = [NAME_FIELD, ROLE_FIELD, CURRENT_PASSWORD];
-const ROLE_FIELDS = [ROLE_FIELD, CURRENT_PASSWORD];
 
 /** GET /portal/people/{account_id}/name: 200, 404. POST: 303, 404, 422 */
-export const personNameForm = defineForm({
+export const personNameForm = defineFormPage({
   fields: [NAME_FIELD],
-  async render(request, portal, state) {
+  async page(request, portal) {
     const person = await getPerson(request, portal);
-    return renderFormPage(request, portal, {
-      title: 'Change name', action: `${pathOf(person)}/name`, cancel: pathOf(person),
-      submit: 'Change name', fields: [{ ...NAME_FIELD, initial: person.name }],
+    return {
+      title: 'Change name', cancel: pathOf(person), submit: 'Change name',
+      fields: [{ ...NAME_FIELD, initial: person.name }],
       before: html`<p>Earlier changes keep the name
         <strong><bdi>${person.name}</bdi></strong>.</p>`,
-    }, state);
+    };
   },
   read: readName,
   async save(name, request, portal, { errors }) {
@@ -179,12 +177,9 @@ export const personNameForm = defineForm({
 });
 
 /** GET /portal/account/name: 200. POST: 303, 422. For everyone, of themselves. */
-export const ownNameForm = defineForm({
-  fields: [NAME_FIELD],
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Change name', action: '/account/name', cancel: '/account', submit: 'Change name',
-    fields: [{ ...NAME_FIELD, autocomplete: 'name', hint: 'Shown beside every change you make.' }],
-  }, state),
+export const ownNameForm = defineFormPage({
+  fields: [{ ...NAME_FIELD, autocomplete: 'name', hint: 'Shown beside every change you make.' }],
+  page: () => ({ title: 'Change name', cancel: '/account', submit: 'Change name' }),
   initial: ({ account: { name } }) => ({ name }),
   read: readName,
   save: (name, request, portal, { errors }) =>
@@ -192,16 +187,15 @@ export const ownNameForm = defineForm({
 });
 
 /** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
-export const roleForm = defineForm<Role>({
-  fields: ROLE_FIELDS,
-  async render(request, portal, state) {
+export const roleForm = defineFormPage<Role>({
+  fields: [ROLE_FIELD, CURRENT_PASSWORD],
+  async page(request, portal) {
     const person = await getPerson(request, portal);
-    return renderFormPage(request, portal, {
-      title: `Change the role of ${person.name}`, action: `${pathOf(person)}/role`,
-      cancel: pathOf(person), submit: 'Change role',
+    return {
+      title: `Change the role of ${person.name}`, cancel: pathOf(person), submit: 'Change role',
       fields: [{ ...ROLE_FIELD, initial: person.role }, CURRENT_PASSWORD],
       before: html`<p>The new role applies at once. ${warnOwner(person.role)}</p>`,
-    }, state);
+    };
   },
   read: (form, errors) => takeValue(errors, 'role', parseRole(form.get('role')), 'viewer'),
   async save(role, request, portal) {
@@ -211,22 +205,19 @@ export const roleForm = defineForm<Role>({
 });
 
 /** GET /portal/people/{account_id}/remove: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
-export const removalForm = defineForm({
+export const removalForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  async render(request, portal, state) {
+  async page(request, portal) {
     const person = await getPerson(request, portal);
     const isSelf = isOwn(request, person);
-    const path = pathOf(person);
-    return renderFormPage(request, portal, {
-      title: isSelf ? 'Leave the shop' : `Remove ${person.name}`, action: `${path}/remove`,
-      cancel: path, submit: isSelf ? 'Leave the shop' : 'Remove', isDestructive: true,
-      fields: [CURRENT_PASSWORD],
+    return {
+      title: isSelf ? 'Leave the shop' : `Remove ${person.name}`, cancel: pathOf(person),
+      submit: isSelf ? 'Leave the shop' : 'Remove', isDestructive: true,
       before: html`<p>${isSelf ? 'You are' : html`<bdi>${person.name}</bdi> (${person.email}) is`}
         signed out everywhere at once and cannot sign in again. Changes keep the name. ${
   warnOwner(person.role)}</p>`,
-    }, state);
+    };
   },
-  read: () => undefined,
   async save(_, request, portal) {
     const person = await getPerson(request, portal);
     await portal.store.removeAccount(person, request.by);
@@ -263,14 +254,11 @@ interface Invited {
 }
 
 /** GET /portal/people/new: 200. POST: 200, 403, 409, 422, 429, 503 */
-export const inviteForm = defineForm<Invited>({
-  fields: INVITATION_FIELDS,
-  render: (request, portal, state) => renderFormPage(request, portal, {
-    title: 'Invite someone', action: '/people/new', cancel: '/people',
-    submit: 'Create invitation', fields: INVITATION_FIELDS,
-  }, state),
+export const inviteForm = defineFormPage<Invited>({
+  fields: [NAME_FIELD, ROLE_FIELD, CURRENT_PASSWORD],
+  page: () => ({ title: 'Invite someone', cancel: '/people', submit: 'Create invitation' }),
   read: (form, errors) => ({
-    name: takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), ''),
+    name: readName(form, errors),
     role: takeValue(errors, 'role', parseRole(form.get('role')), 'viewer'),
   }),
   async save({ name, role }, request, portal, { errors }) {

@@ -9,8 +9,8 @@ import { AppError } from '../../../../domain/error.ts';
 import { formatProductId } from '../../../../domain/id.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { Field } from '../../forms/fields.ts';
-import { defineForm, renderFormPage } from '../../forms/form-page.ts';
-import { type Form, type FormState, hiddenField, nonceField, takeValue } from '../../forms/form.ts';
+import { defineFormPage } from '../../forms/form-page.ts';
+import { type Form, hiddenField, nonceField, takeValue } from '../../forms/form.ts';
 import { html } from '../../html/html.ts';
 import { redirect } from '../../html/page.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
@@ -61,10 +61,21 @@ export async function actOnSelection(
 }
 
 /** GET /portal/categories/rename: 200, 404. POST: 303, 422, 503 */
-export const renameForm = defineForm<Renaming>({
+export const renameForm = defineFormPage<Renaming>({
   fields: FIELDS,
   initial: ({ query }) => ({ from: query.get('category'), to: query.get('category') }),
-  render: renderRenaming,
+  async page(request, portal, { form }) {
+    const from = form.get('from');
+    const products = await countProducts(request, portal, from);
+    if (products === 0) throw new AppError('not_found', 'You have no products in this category.');
+    return {
+      title: 'Rename category', cancel: '/categories', submit: 'Rename', fields: FIELDS.slice(1),
+      hidden: html`${nonceField()}${hiddenField('from', from)}`,
+      before: html`<p><strong><bdi>${from}</bdi></strong> has
+        ${request.format.countProducts(products)}, which will get the new name. If another category
+        has this name already, the two will be merged; you see a preview first.</p>`,
+    };
+  },
   read(form, errors) {
     const from = form.get('from');
     const to = takeValue(errors, 'to', categoryValidator.parse(form.getTrimmed('to')), '');
@@ -73,23 +84,6 @@ export const renameForm = defineForm<Renaming>({
   },
   save: rename,
 });
-
-async function renderRenaming(
-  request: PageRequest, portal: Portal, state: FormState,
-): Promise<Reply> {
-  const { format } = request;
-  const from = state.form.get('from');
-  const products = await countProducts(request, portal, from);
-  if (products === 0) throw new AppError('not_found', 'You have no products in this category.');
-  return renderFormPage(request, portal, {
-    title: 'Rename category', action: '/categories/rename', cancel: '/categories',
-    submit: 'Rename', fields: FIELDS.slice(1),
-    hidden: html`${nonceField()}${hiddenField('from', from)}`,
-    before: html`<p><strong><bdi>${from}</bdi></strong> has ${format.countProducts(products)},
-      which will get the new name. If another category has this name already, the two will be
-      merged; you see a preview first.</p>`,
-  }, state);
-}
 
 /** Starts at once, unless the two categories will be merged or the preview takes long. */
 async function rename(
