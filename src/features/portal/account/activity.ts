@@ -4,9 +4,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import {
-  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
-} from '../forms/paging.ts';
+import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { type Row, table } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -69,16 +67,9 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   const form = readFilters(query, FIELDS);
   const type = AUDIT_TYPES.find((candidate) => candidate === form.get('type'));
   const errors = new Map<string, string>();
-  const scope = `activity ${sellerId} ${type}`;
-  const page = await readListPage<AuditEvent, number>(portal, {
-    scope, start: readStart(request, portal, scope, errors), keyOf: ({ n }) => n,
-    async read(start) {
-      const beyond = start?.isBackward ? { before: undefined, after: start.key }
-        : { before: start?.key };
-      const limit = ACTIVITY_PAGE_SIZE;
-      const events = await store.listAuditEvents(sellerId, { ...beyond, type, limit: limit + 1 });
-      return toReadRows(events, limit, ({ n }) => n);
-    },
+  const page = await readNewestFirst<AuditEvent, number>(request, portal, errors, {
+    scope: `activity ${sellerId} ${type}`, limit: ACTIVITY_PAGE_SIZE, keyOf: ({ n }) => n,
+    read: (range) => store.listAuditEvents(sellerId, { ...range, type }),
   });
   const state = filterState(form, errors);
   const total = await countList(page, () => store.countAuditEvents(sellerId, type));
@@ -95,10 +86,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
       type !== undefined && ' of this type'}.
         <a href="${link('/activity')}">Show all activity</a></p>`,
   })}
-      ${renderPager(request, {
-    label: 'Pages of activity', noun: 'events', page, total,
-    linkTo: (cursor) => link('/activity', withCursor(form, cursor)),
-  })}`,
+      ${renderPager(request, { path: '/activity', filters: form, noun: 'events', page, total })}`,
   });
 }
 

@@ -15,7 +15,7 @@ import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
-import { countList, type PageStart, readStart, renderPager, withCursor } from '../forms/paging.ts';
+import { countList, type PageStart, readStart, renderPager } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeChange, describeEffects } from '../history/change-description.ts';
 import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
@@ -69,8 +69,7 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
   })}
       ${page.rows.length > 0 && page.next === undefined && renderEnd(request, page)}
       ${renderPager(request, {
-    label: 'Pages of changes', noun: 'changes', page, total, isGrouped: isCollapsed,
-    linkTo: (cursor) => link('/changes', withCursor(form, cursor)),
+    path: '/changes', filters: form, noun: 'changes', page, total, isGrouped: isCollapsed,
   })}`,
   });
 }

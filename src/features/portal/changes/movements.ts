@@ -7,7 +7,7 @@ import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
-import { countList, readStart, renderPager, withCursor } from '../forms/paging.ts';
+import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { numeric, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -53,8 +53,7 @@ export async function showMovements(request: PageRequest, portal: Portal): Promi
   })}
       ${page.rows.length > 0 && renderExportButtons(request, '/movements/export')}
       ${renderPager(request, {
-    label: 'Pages of movements', noun: 'movements', page, total,
-    linkTo: (cursor) => link('/movements', withCursor(form, cursor)),
+    path: '/movements', filters: form, noun: 'movements', page, total,
   })}
       <p><a href="${link('/changes')}">All changes</a></p>`,
   });

@@ -103,12 +103,30 @@ export async function readListPage<Row, Key extends object | number>(
   };
 }
 
-/** A page of a query for `limit + 1` rows: the extra row shows that there are more. */
-export function toReadRows<Row, Key>(
-  rows: readonly Row[], limit: number, keyOf: (row: Row) => Key,
-): ReadRows<Row, Key> {
-  const { page, last } = splitPage(rows, limit);
-  return { rows: page, next: last && keyOf(last) };
+/** A list whose keys grow with time. */
+interface NewestFirst<Row, Key extends number> extends Pick<List<Row, Key>, 'scope' | 'keyOf'> {
+  readonly limit: number;
+  /** Reads rows before a key, the newest first, or after one, the oldest first. */
+  read(range: {
+    readonly before: Key | undefined; readonly after?: Key; readonly limit: number;
+  }): Promise<readonly Row[]>;
+}
+
+/** The page of the query's cursor; adds an error if the cursor is invalid. */
+export function readNewestFirst<Row, Key extends number>(
+  request: PageRequest, portal: Portal, errors: Map<string, string>,
+  { scope, limit, read, keyOf }: NewestFirst<Row, Key>,
+): Promise<ListPage<Row>> {
+  return readListPage<Row, Key>(portal, {
+    scope, keyOf, start: readStart(request, portal, scope, errors),
+    async read(start) {
+      const beyond = start?.isBackward ? { before: undefined, after: start.key }
+        : { before: start?.key };
+      // The extra row shows that there are more.
+      const { page, last } = splitPage(await read({ ...beyond, limit: limit + 1 }), limit);
+      return { rows: page, next: last && keyOf(last) };
+    },
+  });
 }
 
 /** The total of a list, which a first page without a next one shows by itself. */
@@ -126,8 +144,11 @@ export async function countList(
 }
 
 interface Pager {
-  /** The accessible name, such as `Pages of products`. */
-  readonly label: string;
+  /** The path of the list, below `/portal`. */
+  readonly path: string;
+  readonly filters?: URLSearchParams;
+  /** Of the list in a page that begins with something else, such as `#movements`. */
+  readonly fragment?: string;
   /** In the plural. */
   readonly noun: string;
   readonly page: ListPage<unknown>;
@@ -135,19 +156,19 @@ interface Pager {
   readonly total: ListCount | undefined;
   /** Whether a row may be several of the things counted: then rows are not numbered. */
   readonly isGrouped?: boolean;
-  /** The list with this cursor; without one, its first page. */
-  linkTo(cursor: string | undefined): string;
 }
 
 /** Which rows of how many the page has, and links to the pages around it. */
 export function renderPager(
-  { format }: Pick<PageRequest, 'format'>,
-  { label, noun, page, total, isGrouped = false, linkTo }: Pager,
+  { format, link }: PageRequest,
+  { path, filters, fragment = '', noun, page, total, isGrouped = false }: Pager,
 ): Content {
   const { rows, isFirst, previous, next } = page;
   if (rows.length === 0 && isFirst) return undefined;
   const count = describeRows(format, page, total, isGrouped);
-  return html`<nav class="pager" aria-label="${label}">
+  const linkTo = (cursor: string | undefined): string =>
+    link(path, withCursor(filters, cursor)) + fragment;
+  return html`<nav class="pager" aria-label="Pages of ${noun}">
     ${count !== '' && html`<p class="quiet">${count} ${noun}</p>`}
     ${!isFirst && html`<a class="button" href="${linkTo(undefined)}" rel="first">First page</a>`}
     ${previous !== undefined
@@ -174,7 +195,9 @@ function describeRows(
 }
 
 /** The query of a list's filters, with a cursor. */
-export function withCursor(filters: URLSearchParams, cursor: string | undefined): URLSearchParams {
+export function withCursor(
+  filters = new URLSearchParams(), cursor: string | undefined,
+): URLSearchParams {
   return new URLSearchParams([...filters, ...cursor === undefined ? [] : [['cursor', cursor]]]);
 }
 

@@ -11,9 +11,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, initialState, nonceField } from '../forms/form.ts';
-import {
-  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
-} from '../forms/paging.ts';
+import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { overlapField } from '../forms/typed-values.ts';
 import { alert, card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
@@ -33,16 +31,10 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
   const { account: { sellerId }, link } = request;
   const { store } = portal;
   const errors = new Map<string, string>();
-  const scope = `keys ${sellerId}`;
-  const page = await readListPage<ApiKey, KeyId>(portal, {
-    scope, start: readStart(request, portal, scope, errors), keyOf: ({ id }) => id,
-    async read(start) {
-      const limit = PORTAL_PAGE_ROWS;
-      const query = { after: start?.key, limit: limit + 1 };
-      return toReadRows(
-        await store.listKeys(sellerId, query, !start?.isBackward), limit, ({ id }) => id,
-      );
-    },
+  const page = await readNewestFirst<ApiKey, KeyId>(request, portal, errors, {
+    scope: `keys ${sellerId}`, limit: PORTAL_PAGE_ROWS, keyOf: ({ id }) => id,
+    read: ({ before, after, limit }) =>
+      store.listKeys(sellerId, { after: after ?? before, limit }, after === undefined),
   });
   const total = await countList(page, async () => {
     const query = { after: undefined, limit: KEYS_SEARCHED_LIMIT + 1 };
@@ -71,10 +63,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
     empty: html`<p>No API keys yet. <a href="${link('/keys/new')}">Create a key</a> to call the
       API.</p>`,
   })}
-      ${renderPager(request, {
-    label: 'Pages of keys', noun: 'keys', page, total,
-    linkTo: (cursor) => link('/keys', withCursor(new URLSearchParams(), cursor)),
-  })}
+      ${renderPager(request, { path: '/keys', noun: 'keys', page, total })}
       ${keys.length > 0 && card('find', 'Find a key', renderFindForm(request, '/keys/find'))}`,
   });
 }

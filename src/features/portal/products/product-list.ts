@@ -7,7 +7,7 @@ import { changeToast } from '../history/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { countList, renderPager, withCursor } from '../forms/paging.ts';
+import { countList, renderPager } from '../forms/paging.ts';
 import { copyable, flashNotice, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
@@ -72,8 +72,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   })}
       ${page.rows.length > 0 && renderExportButtons(request)}
       ${renderPager(request, {
-    label: 'Pages of products', noun: 'products', page, total,
-    linkTo: (cursor) => link('/products', withCursor(state.form, cursor)),
+    path: '/products', filters: state.form, noun: 'products', page, total,
   })}`),
     scripts: ['live.js', 'select.js'],
   });

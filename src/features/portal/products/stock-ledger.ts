@@ -4,7 +4,7 @@ import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { type HistoryPage, readMovementPage } from '../history/history-page.ts';
-import { countList, readStart, renderPager, withCursor } from '../forms/paging.ts';
+import { countList, readStart, renderPager } from '../forms/paging.ts';
 import type { ListCount } from '../../../store/write.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
@@ -47,7 +47,7 @@ export async function readLedger(
 }
 
 export function renderLedger(request: PageRequest, product: Product, ledger: StockLedger): Html {
-  const { link, format } = request;
+  const { format } = request;
   const { page, total, keyNames, records } = ledger;
   return html`${table({
     caption: 'Stock movements, newest first',
@@ -69,9 +69,7 @@ export function renderLedger(request: PageRequest, product: Product, ledger: Sto
       : 'No older movements.'}</p>`,
   })}
   ${renderPager(request, {
-    label: 'Pages of movements', noun: 'movements', page, total,
-    linkTo: (cursor) => `${link(pathOf(product), withCursor(new URLSearchParams(), cursor))
-    }#movements`,
+    path: pathOf(product), fragment: '#movements', noun: 'movements', page, total,
   })}`;
 }
 

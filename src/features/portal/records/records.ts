@@ -8,9 +8,7 @@ import type { Field } from '../forms/fields.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import {
-  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
-} from '../forms/paging.ts';
+import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { details, facts, numeric, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -40,18 +38,9 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
   const kind = IMPORT_KINDS.find((candidate) => candidate === form.get('kind'));
   const isKnown = kind !== undefined || form.get('kind') === '';
   const errors = new Map(isKnown ? [] : [['kind', 'Choose one of the listed types.']]);
-  const scope = `import records ${sellerId} ${kind}`;
-  const page = await readListPage<ImportRecord, ImportId>(portal, {
-    scope, start: readStart(request, portal, scope, errors), keyOf: ({ id }) => id,
-    async read(start) {
-      const beyond = start?.isBackward ? { before: undefined, after: start.key }
-        : { before: start?.key };
-      const limit = PORTAL_PAGE_ROWS;
-      const records = await portal.store.listImports(
-        sellerId, { ...beyond, kind, limit: limit + 1 },
-      );
-      return toReadRows(records, limit, ({ id }) => id);
-    },
+  const page = await readNewestFirst<ImportRecord, ImportId>(request, portal, errors, {
+    scope: `import records ${sellerId} ${kind}`, limit: PORTAL_PAGE_ROWS, keyOf: ({ id }) => id,
+    read: (range) => portal.store.listImports(sellerId, { ...range, kind }),
   });
   const state = filterState(form, errors);
   const total = await countList(page, () => portal.store.countImports(sellerId, kind));
@@ -62,10 +51,7 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
       <p>Imports of files, stock syncs and stocktakes, from this portal and from programs.</p>
       ${renderFilters(link('/imports'), FIELDS, state)}
       ${await renderRecords(request, portal, page.rows)}
-      ${renderPager(request, {
-    label: 'Pages of imports', noun: 'imports', page, total,
-    linkTo: (cursor) => link('/imports', withCursor(form, cursor)),
-  })}`,
+      ${renderPager(request, { path: '/imports', filters: form, noun: 'imports', page, total })}`,
   });
 }
 
