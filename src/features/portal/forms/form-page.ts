@@ -8,7 +8,9 @@ import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
-import { type Form, type FormState, initialState, NO_ERRORS, rejectedState } from './form.ts';
+import {
+  type Form, type FormState, initialState, NO_ERRORS, rejectedState, type Values,
+} from './form.ts';
 
 interface FormPage {
   readonly title: string;
@@ -70,7 +72,7 @@ interface FormDefinition<Value> {
     request: PageRequest, portal: Portal, state: FormState,
   ) => Reply | Promise<Reply>;
   /** Initial values. Default: those of the fields. */
-  readonly initial?: (request: PageRequest) => Record<string, string>;
+  readonly initial?: (request: PageRequest, portal: Portal) => Values | Promise<Values>;
   /**
    * Parses the fields. Adds an error for each invalid one, or throws the API's errors. Default:
    * there is nothing to parse.
@@ -94,13 +96,14 @@ export interface FormHandlers {
 /**
  * Creates a form's handlers: page, submission and draft. If the form has the field
  * `CURRENT_PASSWORD`, saving requires the correct password. An invalid form is shown again with its
- * errors.
+ * errors. A draft shows it again after a new sign-in, with every value except passwords.
  */
 export function defineForm<Value>(definition: FormDefinition<Value>): FormHandlers {
   const { fields, render, initial, read, save } = definition;
   const needsPassword = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
   return {
-    show: async (request, portal) => render(request, portal, initialState(initial?.(request))),
+    show: async (request, portal) =>
+      render(request, portal, initialState(await initial?.(request, portal))),
     async submit(request, portal, form) {
       const errors = new Map<string, string>();
       const state = { form, errors };
@@ -118,7 +121,11 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
       }
       return render(request, portal, state);
     },
-    draft: makeDraftRoute(fields, render),
+    draft: {
+      fields: fields.filter((field) => !('type' in field && field.type === 'password'))
+        .map(({ name }) => name),
+      show: async (request, portal, form) => render(request, portal, { form, errors: NO_ERRORS }),
+    },
   };
 }
 
@@ -141,18 +148,6 @@ export function defineFormPage<Value = undefined>(
       action: request.path, fields: definition.fields, ...await page(request, portal, state),
     }, state),
   });
-}
-
-/** Shows a form again after a new sign-in, with every value except passwords. */
-export function makeDraftRoute(
-  fields: readonly Field[],
-  render: FormDefinition<unknown>['render'],
-): DraftRoute {
-  const draftFields = fields.filter((field) => !('type' in field && field.type === 'password'));
-  return {
-    fields: draftFields.map(({ name }) => name),
-    show: async (request, portal, form) => render(request, portal, { form, errors: NO_ERRORS }),
-  };
 }
 
 interface Confirmation {

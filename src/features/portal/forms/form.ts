@@ -48,8 +48,11 @@ export interface FormState {
   readonly status?: number;
 }
 
+/** By name; as pairs, a name may have several. */
+export type Values = Record<string, string> | [name: string, value: string][];
+
 /** A form that shows `values` and no errors. */
-export function initialState(values: Record<string, string> = {}): FormState {
+export function initialState(values: Values = {}): FormState {
   return { form: new Form(values), errors: NO_ERRORS };
 }
 

@@ -2,16 +2,14 @@
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { parseNewWebhook } from '../../../domain/webhooks/webhook-input.ts';
-import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
+import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Field } from '../forms/fields.ts';
-import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
-import {
-  Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField, rejectedState, toWriteContext,
-} from '../forms/form.ts';
+import { defineFormPage } from '../forms/form-page.ts';
+import { type Form, isDuplicateSubmission, nonceField, toWriteContext } from '../forms/form.ts';
 import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -38,47 +36,45 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** GET /portal/webhooks/new, GET /portal/webhooks/{webhook_id}/edit: 200, 404 */
-export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
-  const webhook = await findEdited(request, portal);
-  const form = new Form(webhook && [
-    ['url', webhook.url], ['description', webhook.description], ['delivery', webhook.delivery],
-    ...(webhook.types ?? []).map((type) => ['types', type]),
-  ]);
-  return renderForm(request, portal, { form, errors: NO_ERRORS });
-}
-
-/** POST /portal/webhooks/new: 200, 400, 404, 409, 422. {webhook_id}/edit: 303, 404, 422 */
-export async function saveWebhook(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const edited = await findEdited(request, portal);
-  const webhooks = getWebhooks(portal);
-  const write = toWriteContext(request, edited ? undefined : form);
-  try {
-    const webhook = await parseNewWebhook(readMembers(form), (url) =>
-      webhooks.checkUrl(write.sellerId, url));
-    if (!edited) {
-      return await renderSecretOnce(request, portal, () =>
-        portal.store.createWebhook(write, webhook));
-    }
-    await portal.store.patchWebhook(write, edited.id, webhook);
-    return redirect(request.link(`${pathOf(edited)}?done=changed`));
-  } catch (error) {
-    return renderForm(request, portal, rejectedState(form, error));
-  }
-}
-
-export const webhookDraft = makeDraftRoute(FIELDS, async (request, portal, state) => {
-  await findEdited(request, portal);
-  return renderForm(request, portal, state);
+/** GET /portal/webhooks/new: 200, 404. POST: 200, 400, 404, 409, 422 */
+export const newWebhookForm = defineFormPage({
+  fields: FIELDS,
+  page({ link }, portal) {
+    getWebhooks(portal);
+    return {
+      title: 'New webhook', submit: 'Create webhook', hidden: nonceField(),
+      after: html`<p><a href="${link('/webhooks')}">All webhooks</a></p>`,
+    };
+  },
+  async save(_, request, portal, { form }) {
+    const write = toWriteContext(request, form);
+    const webhook = await readWebhook(request, portal, form);
+    return renderSecretOnce(request, portal, () => portal.store.createWebhook(write, webhook));
+  },
 });
 
-/** The webhook in the path; undefined for a new one. @throws AppError `not_found` */
-async function findEdited(request: PageRequest, portal: Portal): Promise<Webhook | undefined> {
-  getWebhooks(portal);
-  return 'webhook_id' in request.parameters ? getWebhook(request, portal) : undefined;
-}
+/** GET /portal/webhooks/{webhook_id}/edit: 200, 404. POST: 303, 404, 422 */
+export const editWebhookForm = defineFormPage({
+  fields: FIELDS,
+  async initial(request, portal) {
+    const { url, description, delivery, types } = await getWebhook(request, portal);
+    return [
+      ['url', url], ['description', description], ['delivery', delivery],
+      ...(types ?? []).map((type): [string, string] => ['types', type]),
+    ];
+  },
+  async page(request, portal) {
+    const path = request.link(pathOf(await getWebhook(request, portal)));
+    const after = html`<p><a href="${path}">Back to webhook</a></p>`;
+    return { title: 'Edit webhook', submit: 'Save', after };
+  },
+  async save(_, request, portal, { form }) {
+    const edited = await getWebhook(request, portal);
+    const webhook = await readWebhook(request, portal, form);
+    await portal.store.patchWebhook(toWriteContext(request), edited.id, webhook);
+    return redirect(request.link(`${pathOf(edited)}?done=changed`));
+  },
+});
 
 /** Creates a secret and shows it, unless the form was submitted before. */
 export async function renderSecretOnce(
@@ -125,26 +121,15 @@ function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
     </ol>`);
 }
 
-/** The body that an API client would send. */
-function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unknown } {
+/** Parses the body that an API client would send. */
+function readWebhook(
+  { account: { sellerId } }: PageRequest, portal: Portal, form: Form,
+): Promise<NewWebhook> {
   const types = form.getAll('types');
-  return {
+  return parseNewWebhook({
     url: form.getTrimmed('url'),
     description: form.getTrimmed('description'),
     types: types.length === 0 ? null : types,
     delivery: form.get('delivery') || 'batch',
-  };
-}
-
-/** The form for a new webhook, or for the one in the path. */
-function renderForm(request: PageRequest, portal: Portal, state: FormState): Reply {
-  const id = request.parameters['webhook_id'];
-  const [title, path, action, submit, back] = id === undefined
-    ? ['New webhook', '/webhooks', '/new', 'Create webhook', 'All webhooks'] as const
-    : ['Edit webhook', `/webhooks/${id}`, '/edit', 'Save', 'Back to webhook'] as const;
-  return renderFormPage(request, portal, {
-    title, action: path + action, submit, fields: FIELDS,
-    hidden: id === undefined && nonceField(),
-    after: html`<p><a href="${request.link(path)}">${back}</a></p>`,
-  }, state);
+  }, (url) => getWebhooks(portal).checkUrl(sellerId, url));
 }

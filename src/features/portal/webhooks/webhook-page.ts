@@ -13,9 +13,9 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { confirmation, makeDraftRoute, statusOf } from '../forms/form-page.ts';
+import { confirmation, defineForm, statusOf } from '../forms/form-page.ts';
 import {
-  type Form, type FormState, hiddenField, initialState, nonceField, rejectedState, toWriteContext,
+  type Form, type FormState, hiddenField, nonceField, toWriteContext,
 } from '../forms/form.ts';
 import { findWholeNumber, overlapField, readOverlap } from '../forms/typed-values.ts';
 import {
@@ -44,15 +44,26 @@ const FLASH = new Map([
   ['replayed', 'The changes are being sent again.'],
 ]);
 
-/** GET /portal/webhooks/{webhook_id}: 200, 404 */
-export async function showWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderWebhook(request, portal, await getWebhook(request, portal));
-}
+/** GET /portal/webhooks/{webhook_id}: 200, 404. POST to /replay: 303, 400, 404, 422 */
+export const replayForm = defineForm<number>({
+  fields: [REPLAY_FIELD],
+  render: renderWebhook,
+  read(form, _, request) {
+    const typed = findWholeNumber(form.getTrimmed('position'));
+    return parseReplay({ position: typed ?? NaN }, request.position);
+  },
+  async save(position, request, portal, { form }) {
+    const webhook = await getWebhook(request, portal);
+    await portal.store.replayWebhook(toWriteContext(request, form), webhook.id, position);
+    return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
+  },
+});
 
 /** @param state State of the form that resends changes. */
 async function renderWebhook(
-  request: PageRequest, portal: Portal, webhook: Webhook, state: FormState = initialState(),
+  request: PageRequest, portal: Portal, state: FormState,
 ): Promise<Reply> {
+  const webhook = await getWebhook(request, portal);
   const before = findWholeNumber(request.query.get('before') ?? '');
   const attempts = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
@@ -247,23 +258,6 @@ export async function switchWebhook(
   const notice = patch.status === 'active' ? 'enabled' : 'disabled';
   return redirect(request.link(`${pathOf(webhook)}?done=${notice}`));
 }
-
-/** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */
-export async function replay(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const webhook = await getWebhook(request, portal);
-  const write = toWriteContext(request, form);
-  try {
-    const typed = findWholeNumber(form.getTrimmed('position'));
-    const position = parseReplay({ position: typed ?? NaN }, request.position);
-    await portal.store.replayWebhook(write, webhook.id, position);
-    return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
-  } catch (error) {
-    return renderWebhook(request, portal, webhook, rejectedState(form, error));
-  }
-}
-
-export const replayDraft = makeDraftRoute([REPLAY_FIELD], async (request, portal, state) =>
-  renderWebhook(request, portal, await getWebhook(request, portal), state));
 
 /** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
 export async function rotateSecret(
