@@ -4,8 +4,6 @@
  * Which columns are recognized by name is not remembered.
  */
 import { createHash } from 'node:crypto';
-import type { SellerId } from '../../../domain/id.ts';
-import type { AccountStore } from '../../../store/account-store.ts';
 import { explainUntrusted } from '../../../transfer/column-names.ts';
 import { normalizeName } from '../../../transfer/header.ts';
 import { type Field, renderFields } from '../forms/fields.ts';
@@ -17,7 +15,8 @@ import {
   COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN, PREVIEW_REASON_BYTES,
 } from '../limits.ts';
 import { toFields } from './csv-fields.ts';
-import type { FileDescription, FileHead } from './uploaded-file.ts';
+import type { FileKind, FileRun } from './job-kind.ts';
+import type { FileDescription } from './uploaded-file.ts';
 
 /** Values of members, such as the name of each one's column, as plain data. */
 export type MemberValues<Member extends string> = readonly (readonly [Member, string])[];
@@ -121,20 +120,12 @@ export function renderColumns(
   })}${more > 0 && html`<p>${more} more columns are not shown.</p>`}`;
 }
 
-type Memory = Pick<AccountStore, 'findColumnMapping' | 'keepColumnMapping'>;
-
-/** A file, and what it is read as. */
-interface RememberedFile {
-  readonly kind: FileHead['kind'];
-  readonly head: FileHead;
-}
-
 /** The columns chosen for the last imported file with these column names; empty if none were. */
 export async function recallColumns<Member extends string>(
-  store: Memory, sellerId: SellerId, file: RememberedFile, members: readonly Member[],
+  { store, importer: { sellerId }, upload: { head: { header } } }: FileRun, kind: FileKind,
+  members: readonly Member[],
 ): Promise<MemberValues<Member>> {
-  const { header } = file.head;
-  const columns = await store.findColumnMapping(sellerId, hashHeader(file)) ?? {};
+  const columns = await store.findColumnMapping(sellerId, hashHeader(header, kind)) ?? {};
   return members.flatMap((member): MemberValues<Member> => {
     const normalizedName = columns[member];
     const name = header.find((other) => normalizeName(other) === normalizedName);
@@ -147,15 +138,16 @@ export async function recallColumns<Member extends string>(
  * earlier one. NDJSON has no columns.
  */
 export async function rememberColumns(
-  store: Memory, sellerId: SellerId, file: RememberedFile, map: MemberValues<string>,
+  { store, importer: { sellerId }, upload: { head: { format, header } } }: FileRun, kind: FileKind,
+  map: MemberValues<string>,
 ): Promise<void> {
-  if (file.head.format !== 'csv') return;
+  if (format !== 'csv') return;
   const columns = map.map(([member, name]) => [member, normalizeName(name)] as const);
-  await store.keepColumnMapping(sellerId, hashHeader(file), Object.fromEntries(columns));
+  await store.keepColumnMapping(sellerId, hashHeader(header, kind), Object.fromEntries(columns));
 }
 
 /** SHA-256 of the set of column names, in hexadecimal digits. Stored: never change it. */
-function hashHeader({ kind, head: { header } }: RememberedFile): string {
+function hashHeader(header: readonly string[], kind: FileKind): string {
   const names = [...new Set(header.map(normalizeName))].sort();
   const content = kind === 'stock' ? { stock: names } : names;
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');

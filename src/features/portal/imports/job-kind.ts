@@ -32,17 +32,50 @@ export interface FileRun extends TaskRun {
   readonly upload: UploadedFile;
 }
 
+/** Of the catalogue, before its products are read or changed. */
+export async function readPosition({ importer: { sellerId }, store }: TaskRun): Promise<number> {
+  return (await store.listProducts(sellerId, { after: undefined, limit: 1 })).position;
+}
+
+type AnyCounts = Readonly<Record<string, number>>;
+
+/** Progress of one run, as plain data, which the run updates. */
+export interface Progress<Counts extends AnyCounts> {
+  /** Rows of the file, or products. */
+  processed: number;
+  readonly counts: Counts;
+  /** The record; undefined in a dry run, and until the first batch is written. */
+  importId: ImportId | undefined;
+}
+
+/** @param counts All zero. */
+export function startProgress<Counts extends AnyCounts>(counts: Counts): Progress<Counts> {
+  return { processed: 0, counts, importId: undefined };
+}
+
+/** Progress of the import of a file. */
+export interface FileProgress<Counts extends AnyCounts> extends Progress<Counts> {
+  readBytes: number;
+  /** Rejected rows that are only a part of the rows of their product. */
+  partialRows: number;
+  /** Sentences about the file. */
+  fileNotes: readonly string[];
+  /** Known once the first rows are read. */
+  ignoredColumns: readonly string[];
+}
+
+/** @param counts All zero. */
+export function startFileProgress<Counts extends AnyCounts>(counts: Counts): FileProgress<Counts> {
+  return {
+    ...startProgress(counts), readBytes: 0, partialRows: 0, fileNotes: [], ignoredColumns: [],
+  };
+}
+
 /** What a job does, with certain settings. Other settings are another task. */
 export interface TaskData {
   readonly kind: string;
-  /** Of the current or latest run, which updates it. */
-  readonly progress: {
-    /** Rows of the file, or products. */
-    processed: number;
-    readonly counts: Readonly<Record<string, number>>;
-    /** The record; undefined in a dry run, and until the first batch is written. */
-    importId: ImportId | undefined;
-  };
+  /** Of the current or latest run. */
+  readonly progress: Progress<AnyCounts>;
   /** Undefined until the dry run has reached its end. */
   readonly preview: unknown;
 }

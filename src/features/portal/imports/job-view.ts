@@ -14,7 +14,7 @@ import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import { pathOf, renderRevertButton } from '../records/import-record.ts';
 import type { PageRequest } from '../route.ts';
 import { toFields } from './csv-fields.ts';
-import type { JobDescription, JobWords, TaskData, TaskView } from './job-kind.ts';
+import type { FileProgress, JobDescription, JobWords, TaskData, TaskView } from './job-kind.ts';
 import type { RejectedLine } from './products/product-rows.ts';
 import type { FileDescription } from './uploaded-file.ts';
 
@@ -157,10 +157,7 @@ function renderRejectedFile(
 
 /** How much of a file was read. */
 interface FileTask {
-  readonly progress: {
-    readonly readBytes: number; readonly processed: number; readonly partialRows: number;
-    readonly counts: Readonly<Record<'failed', number>> & Readonly<Record<string, number>>;
-  };
+  readonly progress: FileProgress<Readonly<Record<'failed', number>>>;
   readonly file: FileDescription;
 }
 

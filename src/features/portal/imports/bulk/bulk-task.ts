@@ -11,32 +11,21 @@ import { isSameProduct } from '../../../../domain/catalogue/product.ts';
 import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ProductFilter } from '../../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../../domain/error.ts';
-import type { ImportId, ProductId, SellerId } from '../../../../domain/id.ts';
+import type { ProductId, SellerId } from '../../../../domain/id.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import {
   BULK_ATTEMPTS_LIMIT, BULK_BATCH_PRODUCTS, BULK_RETRY_MS, PREVIEW_ROWS_SHOWN,
 } from '../../limits.ts';
 import type { Selection } from '../../products/product-selection.ts';
-import type { TaskRun } from '../job-kind.ts';
+import { type Progress, readPosition, startProgress, type TaskRun } from '../job-kind.ts';
 
 /** `category`: undefined until the seller has chosen it. */
 type BulkChange =
   | { readonly mode: 'category' & BulkMode; readonly category: string | undefined }
   | { readonly mode: Exclude<BulkMode, 'edit' | 'category'> };
 
-interface BulkProgress {
-  /** Products. */
-  processed: number;
-  readonly counts: Record<'updated' | 'deleted' | 'unchanged' | 'conflicts', number>;
-  /** The record; undefined in a dry run, and until the first batch is written. */
-  importId: ImportId | undefined;
-}
-
-function startProgress(): BulkProgress {
-  const counts = { updated: 0, deleted: 0, unchanged: 0, conflicts: 0 };
-  return { processed: 0, counts, importId: undefined };
-}
+type BulkCounts = Record<'updated' | 'deleted' | 'unchanged' | 'conflicts', number>;
 
 /** The result of the dry run. */
 interface BulkPreview {
@@ -57,7 +46,7 @@ export interface BulkTask {
   readonly change: BulkChange;
   /** Categories that the seller may choose from. */
   readonly suggestions: readonly string[];
-  readonly progress: BulkProgress;
+  readonly progress: Progress<BulkCounts>;
   /** Undefined until the dry run has reached its end. */
   preview: BulkPreview | undefined;
   /** Selected products, counted by the dry run. */
@@ -73,7 +62,7 @@ export function canStartBulk({ preview }: BulkTask): boolean {
 
 /** A task that was not previewed. */
 export function restartBulk({ selection, change, suggestions }: BulkStart): BulkTask {
-  const progress = startProgress();
+  const progress = startProgress({ updated: 0, deleted: 0, unchanged: 0, conflicts: 0 });
   return { kind: 'bulk', selection, change, suggestions, progress, preview: undefined, total: 0 };
 }
 
@@ -155,11 +144,6 @@ async function listEdits(
   return edits;
 }
 
-/** Of the catalogue, before its products are read. */
-async function readPosition({ importer: { sellerId }, store }: TaskRun): Promise<number> {
-  return (await store.listProducts(sellerId, { after: undefined, limit: 1 })).position;
-}
-
 /** Products with the new category that are not selected. */
 async function countOthers({ change, progress }: BulkTask, run: TaskRun): Promise<number> {
   if (change.mode !== 'category' || change.category === undefined) return 0;
@@ -183,7 +167,7 @@ function hasValues(product: Product, patch: ProductEdit['patch']): boolean {
   return patch !== undefined && isSameProduct(product, { ...product, ...patch });
 }
 
-function countOf(effect: EditEffect): keyof BulkProgress['counts'] {
+function countOf(effect: EditEffect): keyof BulkCounts {
   return effect === 'conflict' || effect === 'not_found' ? 'conflicts' : effect;
 }
 

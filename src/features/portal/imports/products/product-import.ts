@@ -11,7 +11,7 @@ import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {
-  type DryRun, previewRows, readRows, type RowProgress, startProgress,
+  type DryRun, previewRows, readRows, type RowProgress, startRowProgress,
 } from './product-rows.ts';
 
 /** Import settings, as plain data; columns and defaults apply to CSV only. */
@@ -30,7 +30,6 @@ export interface ProductImport {
   readonly kind: 'products';
   readonly file: FileDescription;
   readonly settings: ProductSettings;
-  /** Of the current or latest run. */
   readonly progress: RowProgress;
   /** Undefined until the dry run has reached its end. */
   preview: DryRun | undefined;
@@ -46,12 +45,9 @@ export function columnsOf(
 }
 
 /** The import of a new file, with the columns that were remembered. */
-export async function openProducts(
-  { store, importer: { sellerId }, upload }: FileRun,
-): Promise<ProductImport> {
-  const { description: file, head } = upload;
-  const map = await recallColumns(store, sellerId, { kind: 'products', head }, MEMBERS);
-  return restartProducts({ kind: 'products', file, settings: {
+export async function openProducts(run: FileRun): Promise<ProductImport> {
+  const map = await recallColumns(run, 'products', MEMBERS);
+  return restartProducts({ kind: 'products', file: run.upload.description, settings: {
     mode: 'upsert', map, defaults: [], hasRememberedColumns: map.length > 0,
   } });
 }
@@ -59,7 +55,7 @@ export async function openProducts(
 export function restartProducts(
   task: Omit<ProductImport, 'progress' | 'preview'>,
 ): ProductImport {
-  return { ...task, progress: startProgress(), preview: undefined };
+  return { ...task, progress: startRowProgress(), preview: undefined };
 }
 
 /** Sets `preview`, unless the file cannot be read. */
@@ -77,7 +73,7 @@ export async function* writeProducts(
 ): AsyncGenerator<readonly RejectedRow[], void, void> {
   const { importer, upload, store } = run;
   const { kind, settings: { mode, map } } = task;
-  await rememberColumns(store, importer.sellerId, { kind, head: upload.head }, map);
+  await rememberColumns(run, kind, map);
   const target = createWriteTarget(store, importer, mode, { fileName: upload.name });
   for await (const outcomes of readFile(task, run, target)) {
     yield outcomes.flatMap(({ line, errors }) =>

@@ -5,7 +5,7 @@
 import { completeProduct } from '../../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../../domain/catalogue/product-fields.ts';
 import type { ImportNotes } from '../../../../domain/catalogue/import.ts';
-import type { ImportId, SellerId } from '../../../../domain/id.ts';
+import type { SellerId } from '../../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
 import type { ImportedProducts } from '../../../../store/catalogue-store.ts';
@@ -18,34 +18,22 @@ import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import type { DuplicateRows } from '../../../imports/duplicate-rows.ts';
 import { readOutcomes, startCounts } from '../../../imports/import-target.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+import { type FileProgress, startFileProgress } from '../job-kind.ts';
 
 type RowOutcomes = ReturnType<typeof readOutcomes>;
 
-/** Progress of one run, as plain data; `readRows` updates it. */
-export interface RowProgress {
-  readBytes: number;
-  /** Rows, those without a product included. */
-  processed: number;
-  readonly counts: ReturnType<typeof startCounts>;
+/** Counts rows, those without a product included; `readRows` updates it. */
+export interface RowProgress extends FileProgress<ReturnType<typeof startCounts>> {
   /** Rows that override an earlier one, and the first of them. */
   duplicates: Pick<DuplicateRows, 'count' | 'first'>;
-  /** Rejected rows that are only a part of the rows of their product. */
-  partialRows: number;
   commonCause: CommonCause | undefined;
   notes: ImportNotes;
-  /** Sentences about the file. */
-  fileNotes: readonly string[];
-  /** Known once the first rows are read. */
-  ignoredColumns: readonly string[];
-  /** Undefined in a dry run, and until the first rows are written. */
-  importId: ImportId | undefined;
 }
 
-export function startProgress(): RowProgress {
+export function startRowProgress(): RowProgress {
   return {
-    readBytes: 0, processed: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
-    partialRows: 0, commonCause: undefined, notes: {}, fileNotes: [], ignoredColumns: [],
-    importId: undefined,
+    ...startFileProgress(startCounts()), duplicates: { count: 0, first: [] },
+    commonCause: undefined, notes: {},
   };
 }
 

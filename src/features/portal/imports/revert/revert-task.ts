@@ -3,7 +3,7 @@
  * preview.
  */
 import { countChanges, type ImportRecord } from '../../../../domain/catalogue/import.ts';
-import type { ImportId, SellerId } from '../../../../domain/id.ts';
+import type { SellerId } from '../../../../domain/id.ts';
 import type {
   RevertedProduct, RevertSelection, RevertStatus,
 } from '../../../../store/revert-store.ts';
@@ -11,20 +11,7 @@ import type { Store } from '../../../../store/store.ts';
 import { readKeyNames } from '../../keys/key-names.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 import { nameOf, pathOf } from '../../records/import-record.ts';
-import type { TaskRun } from '../job-kind.ts';
-
-interface RevertProgress {
-  /** Products. */
-  processed: number;
-  readonly counts: Record<RevertStatus, number>;
-  /** The record of the revert; undefined in a dry run, and until it has started. */
-  importId: ImportId | undefined;
-}
-
-function startProgress(): RevertProgress {
-  const counts = { restored: 0, deleted: 0, recreated: 0, unchanged: 0, conflict: 0 };
-  return { processed: 0, counts, importId: undefined };
-}
+import { type Progress, startProgress, type TaskRun } from '../job-kind.ts';
 
 /** A product that would be left alone. */
 interface Conflict extends RevertedProduct {
@@ -64,8 +51,7 @@ export interface RevertTask {
   readonly subject: RevertSubject;
   /** Whether products that changed since are reverted, too. */
   readonly isForced: boolean;
-  /** Of the current or latest run. */
-  readonly progress: RevertProgress;
+  readonly progress: Progress<Record<RevertStatus, number>>;
   /** Undefined until the dry run has reached its end. */
   preview: RevertPreview | undefined;
   /** Products to revert: estimated from the record, then counted by the dry run. */
@@ -83,7 +69,9 @@ export function restartRevert(
   { subject, isForced }: Pick<RevertTask, 'subject' | 'isForced'>,
 ): RevertTask {
   const { total } = subject;
-  const progress = startProgress();
+  const progress = startProgress({
+    restored: 0, deleted: 0, recreated: 0, unchanged: 0, conflict: 0,
+  });
   return { kind: 'revert', subject, isForced, progress, preview: undefined, total };
 }
 

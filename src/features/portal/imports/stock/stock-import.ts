@@ -18,7 +18,7 @@ import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.t
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
-import type { FileRun } from '../job-kind.ts';
+import { type FileRun, readPosition } from '../job-kind.ts';
 import type { FileDescription, FileHead, RejectedRow } from '../uploaded-file.ts';
 import { countBytes } from '../products/product-rows.ts';
 import {
@@ -42,7 +42,6 @@ export interface StockImport {
   readonly kind: 'stock';
   readonly file: FileDescription;
   readonly settings: StockSettings;
-  /** Of the current or latest run. */
   readonly progress: StockProgress;
   /** Undefined until the dry run has reached its end. */
   preview: StockPreview | undefined;
@@ -70,12 +69,9 @@ export function canStartStock({ preview, total, settings }: StockImport): boolea
 }
 
 /** The import of a new file, with the columns that were remembered. */
-export async function openStock(
-  { store, importer: { sellerId }, upload }: FileRun,
-): Promise<StockImport> {
-  const { description: file, head } = upload;
-  const map = await recallColumns(store, sellerId, { kind: 'stock', head }, STOCK_MEMBERS);
-  return restartStock({ kind: 'stock', file, settings: {
+export async function openStock(run: FileRun): Promise<StockImport> {
+  const map = await recallColumns(run, 'stock', STOCK_MEMBERS);
+  return restartStock({ kind: 'stock', file: run.upload.description, settings: {
     map, hasRememberedColumns: map.length > 0, duplicates: 'reject_all', isComplete: false,
     zeroLimitPercent: ZERO_LIMIT_DEFAULT_PERCENT, source: undefined, reason: undefined,
   } });
@@ -105,9 +101,10 @@ export async function previewStockFile(
 export async function* writeStock(
   task: StockImport, run: FileRun,
 ): AsyncGenerator<readonly RejectedRow[], void, void> {
-  const { importer, upload: { head, name: fileName }, store } = run;
+  const { importer, upload: { name: fileName }, store } = run;
   const { kind, settings } = task;
-  await rememberColumns(store, importer.sellerId, { kind, head }, settings.map);
+  await rememberColumns(run, kind, settings.map);
+  // Products that are created later are not set to 0.
   const position = await readPosition(run);
   const target = createWriteTarget(store, importer, {
     ...settings, fileName, isStocktake: settings.isComplete,
@@ -158,9 +155,4 @@ function asStocktake(
       findMissing: async (at) => task.total = await stocktake.findMissing(at),
     },
   });
-}
-
-/** Of the catalogue: products that are created later are not set to 0. */
-async function readPosition({ importer: { sellerId }, store }: FileRun): Promise<number> {
-  return (await store.listProducts(sellerId, { after: undefined, limit: 1 })).position;
 }

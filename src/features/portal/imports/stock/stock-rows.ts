@@ -9,50 +9,39 @@ import { AppError } from '../../../../domain/error.ts';
 import {
   describeInvalid, explainFailure, isFailure, isMismatch, type StockResult,
 } from '../../../../domain/catalogue/stock-change.ts';
-import type { ImportId, SellerId } from '../../../../domain/id.ts';
+import type { SellerId } from '../../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import type { StockCsvRows, StockRow } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+import { type FileProgress, startFileProgress } from '../job-kind.ts';
 import type { RejectedLine } from '../products/product-rows.ts';
 
-/** Progress of one run; `readStockRows` updates it. */
-export interface StockProgress {
-  readBytes: number;
-  /** Rows of the file. */
-  processed: number;
-  readonly counts: {
+function startStockCounts() {
+  return {
     /** Rows of products that the seller has. */
-    matched: number;
-    applied: number;
-    unchanged: number;
+    matched: 0,
+    applied: 0,
+    unchanged: 0,
     /** Rejected rows, `unknown` ones included. */
-    failed: number;
+    failed: 0,
     /** Rows of products that the seller does not have. */
-    unknown: number;
+    unknown: 0,
     /** Products that a stocktake set to 0. */
-    zeroed: number;
+    zeroed: 0,
   };
-  /** Rejected rows that are only a part of the rows of their product. */
-  partialRows: number;
+}
+
+/** Counts the rows of the file; `readStockRows` updates it. */
+export interface StockProgress extends FileProgress<ReturnType<typeof startStockCounts>> {
   /** Rows with a SKU, and an id that no product has. */
   unknownIds: number;
-  /** Known once the first rows are read. */
-  ignoredColumns: readonly string[];
-  /** Sentences about the file. */
-  fileNotes: readonly string[];
-  /** Undefined in a dry run, and until the first rows are written. */
-  importId: ImportId | undefined;
 }
 
 export function startStockProgress(): StockProgress {
-  return {
-    readBytes: 0, processed: 0, partialRows: 0, unknownIds: 0, ignoredColumns: [], fileNotes: [],
-    importId: undefined,
-    counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
-  };
+  return { ...startFileProgress(startStockCounts()), unknownIds: 0 };
 }
 
 /** A row and its outcome. */
