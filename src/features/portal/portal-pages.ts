@@ -14,7 +14,7 @@ import {
 } from './account/two-factor.ts';
 import { showCategories } from './categories/categories.ts';
 import { undoChange } from './history/undo.ts';
-import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
+import { keyForm, revocationForm, rotateKey } from './keys/key-form.ts';
 import { findKey, showFindKey, showKey, showKeys } from './keys/keys.ts';
 import {
   findLeaked, replaceLeaked, revokeLeaked, showLeaked, showLeakedKey,
@@ -35,7 +35,7 @@ import { showProducts } from './products/product-list.ts';
 import { searchFields } from './products/product-search.ts';
 import { archiveProduct } from './products/product-view.ts';
 import {
-  adjustmentForm, deleteProduct, editDraft, editProduct, showDeletion, showProduct, stocktakeForm,
+  adjustmentForm, deletionForm, editDraft, editProduct, showProduct, stocktakeForm,
 } from './products/product.ts';
 import { showRecord, showRecords } from './records/records.ts';
 import { downloadReport, showReports } from './reports/reports.ts';
@@ -87,8 +87,7 @@ export const cataloguePages: PortalPart = {
       handle: adjustmentForm.submit, draft: adjustmentForm.draft,
     },
     { ...editorPost, path: '/products/{id}/archive', handle: archiveProduct },
-    { ...editorGet, path: '/products/{id}/delete', handle: showDeletion },
-    { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
+    ...formRoutes('editor', '/products/{id}/delete', deletionForm),
     { ...viewerGet, path: '/categories', handle: showCategories },
 
     { ...viewerGet, path: '/export', handle: exportFile },
@@ -111,8 +110,7 @@ export const accessPages: PortalPart = {
     { ...ownerPost, path: '/keys/find', handle: findKey },
     { ...ownerGet, path: '/keys/{key_id}', handle: showKey },
     { ...ownerPost, path: '/keys/{key_id}/rotate', handle: rotateKey },
-    { ...ownerGet, path: '/keys/{key_id}/revoke', handle: showRevocation },
-    { ...ownerPost, path: '/keys/{key_id}/revoke', handle: revokeKey },
+    ...formRoutes('owner', '/keys/{key_id}/revoke', revocationForm),
 
     { ...ownerGet, path: '/leaked', handle: showLeaked },
     { ...ownerPost, path: '/leaked', handle: findLeaked },

@@ -1,9 +1,9 @@
 /**
- * Pages with one form, and confirmations. A page declares its fields once; the HTML, the error
- * summary, the status and the fields of its draft are derived from them.
+ * Pages with one form; one without fields confirms an action. A page declares its fields once; the
+ * HTML, the error summary, the status and the fields of its draft are derived from them.
  */
 import type { Reply } from '../../../http/response/reply.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html } from '../html/html.ts';
 import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
@@ -148,22 +148,4 @@ export function defineFormPage<Value = undefined>(
       action: request.path, fields: definition.fields, ...await page(request, portal, state),
     }, state),
   });
-}
-
-interface Confirmation {
-  /** Complete paths of the form's target and of the Cancel link. */
-  readonly action: string;
-  readonly cancel: string;
-  /** The button's label. */
-  readonly submit: string;
-  /** Hidden fields. */
-  readonly hidden?: Content;
-}
-
-/** The buttons of a page that confirms a destructive action. */
-export function confirmation(
-  request: PageRequest, { action, cancel, submit, hidden }: Confirmation,
-): Html {
-  return postForm(request, action, html`${hidden}<a class="button" href="${cancel}">Cancel</a>
-    <button class="danger">${submit}</button>`, 'actions');
 }

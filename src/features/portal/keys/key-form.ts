@@ -16,7 +16,7 @@ import { findDuration } from '../../../domain/time.ts';
 import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { confirmation, defineFormPage } from '../forms/form-page.ts';
+import { defineFormPage } from '../forms/form-page.ts';
 import {
   type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
 } from '../forms/form.ts';
@@ -110,24 +110,25 @@ export async function replaceKey(
   }, note);
 }
 
-/** GET /portal/keys/{key_id}/revoke: 200, 404 */
-export async function showRevocation(request: PageRequest, portal: Portal): Promise<Reply> {
-  const key = await getKey(request, portal);
-  const path = request.link(pathOf(key));
-  return renderPage(request, portal, {
-    title: `Revoke API key: ${key.name}`,
-    content: html`<p>Programs that use this key lose access immediately. This cannot be undone.</p>
-      <p>Last used: ${renderLastUse(request.format, key)}.</p>
-      ${confirmation(request, { action: `${path}/revoke`, cancel: path, submit: 'Revoke key' })}`,
-  });
-}
-
-/** POST /portal/keys/{key_id}/revoke: 303, 404 */
-export async function revokeKey(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { sellerId, id } = await getKey(request, portal);
-  await portal.store.revokeKey({ sellerId, keyId: id }, request.by);
-  return redirect(request.link('/keys?done=revoked'));
-}
+/** GET /portal/keys/{key_id}/revoke: 200, 404. POST: 303, 404 */
+export const revocationForm = defineFormPage({
+  fields: [],
+  async page(request, portal) {
+    const key = await getKey(request, portal);
+    return {
+      title: `Revoke API key: ${key.name}`, cancel: pathOf(key), submit: 'Revoke key',
+      isDestructive: true,
+      before: html`
+        <p>Programs that use this key lose access immediately. This cannot be undone.</p>
+        <p>Last used: ${renderLastUse(request.format, key)}.</p>`,
+    };
+  },
+  async save(_, request, portal) {
+    const { sellerId, id } = await getKey(request, portal);
+    await portal.store.revokeKey({ sellerId, keyId: id }, request.by);
+    return redirect(request.link('/keys?done=revoked'));
+  },
+});
 
 /** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
 async function renderCreated(

@@ -8,16 +8,16 @@ import {
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { confirmation, defineForm } from '../forms/form-page.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import {
   fieldErrorsFrom, Form, type FormState, hiddenField, NO_ERRORS, nonceField, rejectedState,
   toWriteContext,
 } from '../forms/form.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
 import { didChange, findDeletion } from '../history/undo.ts';
-import { alert, facts } from '../html/elements.ts';
+import { facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
-import { redirect, renderPage } from '../html/page.ts';
+import { redirect } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import {
@@ -115,45 +115,41 @@ async function saveEdit(
   }
 }
 
-/** GET /portal/products/{id}/delete: 200, 404 */
-export async function showDeletion(
-  request: PageRequest, portal: Portal, isChanged = false,
+/** GET /portal/products/{id}/delete: 200, 404. POST: 303, 400, 404, 409, 422 */
+export const deletionForm = defineForm({
+  fields: [],
+  render: renderDeletion,
+  async save(_, request, portal, state) {
+    const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
+    if (id === undefined) throw noProduct();
+    const position = findWholeNumber(state.form.get('position'));
+    try {
+      const ifMatch = position === undefined ? [] : [position];
+      await portal.store.deleteProduct(toWriteContext(request, state.form), { id }, { ifMatch });
+    } catch (error) {
+      const isChanged = error instanceof AppError && error.code === 'precondition_failed';
+      if (!isChanged) throw error;
+      const detail = 'The product has changed, so it was not deleted. Check the current version '
+        + 'below.';
+      return renderDeletion(request, portal, { ...state, detail, status: 409 });
+    }
+    const deletion = await findDeletion(request, portal, { productId: id });
+    return redirect(request.link('/products', didChange(deletion)));
+  },
+});
+
+async function renderDeletion(
+  request: PageRequest, portal: Portal, state: FormState,
 ): Promise<Reply> {
   const product = await getProduct(request, portal);
-  const path = request.link(pathOf(product));
-  return renderPage(request, portal, {
-    title: 'Delete this product?',
-    status: isChanged ? 409 : 200,
-    content: html`${isChanged && alert('low', html`
-        <p>The product has changed, so it was not deleted. Check the current version below.</p>`)}
-      <section class="card">
-        ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
-        <p>The SKU becomes available again. The product's history is kept.</p>
-        ${confirmation(request, {
-    action: `${path}/delete`, cancel: path, submit: 'Delete product',
+  return renderFormPage(request, portal, {
+    title: 'Delete this product?', action: request.path, cancel: pathOf(product),
+    submit: 'Delete product', isDestructive: true, fields: [],
     hidden: [nonceField(), hiddenField('position', product.position)],
-  })}
-      </section>`,
-  });
-}
-
-/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
-export async function deleteProduct(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
-  if (id === undefined) throw noProduct();
-  const position = findWholeNumber(form.get('position'));
-  try {
-    const ifMatch = position === undefined ? [] : [position];
-    await portal.store.deleteProduct(toWriteContext(request, form), { id }, { ifMatch });
-  } catch (error) {
-    const isChanged = error instanceof AppError && error.code === 'precondition_failed';
-    if (isChanged) return showDeletion(request, portal, true);
-    throw error;
-  }
-  const deletion = await findDeletion(request, portal, { productId: id });
-  return redirect(request.link('/products', didChange(deletion)));
+    before: html`<section class="card">
+      ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
+      <p>The SKU becomes available again. The product's history is kept.</p></section>`,
+  }, state);
 }
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */

@@ -3,8 +3,8 @@ import { formRoutes, ownerGet, ownerPost, type PortalPart } from '../page-routes
 import { showAttempt } from './attempt-page.ts';
 import { editWebhookForm, newWebhookForm } from './webhook-form.ts';
 import {
-  deleteWebhook, replayForm, resendMessage, retryNow, rotateSecret, showWebhookDeletion,
-  switchWebhook, testWebhook,
+  replayForm, resendMessage, retryNow, rotateSecret, switchWebhook, testWebhook,
+  webhookDeletionForm,
 } from './webhook-page.ts';
 import { renderWebhookBanner, showWebhooks, webhookFinder } from './webhooks.ts';
 
@@ -24,8 +24,7 @@ export const webhookPages: PortalPart = {
       handle: replayForm.submit, draft: replayForm.draft,
     },
     { ...ownerPost, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
-    { ...ownerGet, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
-    { ...ownerPost, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
+    ...formRoutes('owner', '/webhooks/{webhook_id}/delete', webhookDeletionForm),
   ],
   notice: renderWebhookBanner,
   finder: webhookFinder,

@@ -13,7 +13,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { confirmation, defineForm, statusOf } from '../forms/form-page.ts';
+import { defineForm, defineFormPage, statusOf } from '../forms/form-page.ts';
 import {
   type Form, type FormState, hiddenField, nonceField, toWriteContext,
 } from '../forms/form.ts';
@@ -270,26 +270,22 @@ export async function rotateSecret(
     portal.store.rotateWebhookSecret(write, id, overlapMs));
 }
 
-/** GET /portal/webhooks/{webhook_id}/delete: 200, 404 */
-export async function showWebhookDeletion(request: PageRequest, portal: Portal): Promise<Reply> {
-  const webhook = await getWebhook(request, portal);
-  const path = request.link(pathOf(webhook));
-  return renderPage(request, portal, {
-    title: `Delete webhook: ${nameOf(webhook)}`,
-    content: html`<p>No more messages will be sent to ${webhook.url}, and its delivery log will be
-        deleted. This cannot be undone.</p>
-      ${confirmation(request, {
-    action: `${path}/delete`, cancel: path, submit: 'Delete webhook', hidden: nonceField(),
-  })}`,
-  });
-}
-
-/** POST /portal/webhooks/{webhook_id}/delete: 303, 400, 404, 422 */
-export async function deleteWebhook(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  // After a double click the webhook is already gone; the store then replays the first deletion.
-  const { id } = referenceOf(request, portal);
-  await portal.store.deleteWebhook(toWriteContext(request, form), id);
-  return redirect(request.link('/webhooks?done=deleted'));
-}
+/** GET /portal/webhooks/{webhook_id}/delete: 200, 404. POST: 303, 400, 404, 422 */
+export const webhookDeletionForm = defineFormPage({
+  fields: [],
+  async page(request, portal) {
+    const webhook = await getWebhook(request, portal);
+    return {
+      title: `Delete webhook: ${nameOf(webhook)}`, cancel: pathOf(webhook),
+      submit: 'Delete webhook', isDestructive: true, hidden: nonceField(),
+      before: html`<p>No more messages will be sent to ${webhook.url}, and its delivery log will be
+        deleted. This cannot be undone.</p>`,
+    };
+  },
+  async save(_, request, portal, { form }) {
+    // After a double click the webhook is already gone; the store then replays the first deletion.
+    const { id } = referenceOf(request, portal);
+    await portal.store.deleteWebhook(toWriteContext(request, form), id);
+    return redirect(request.link('/webhooks?done=deleted'));
+  },
+});
