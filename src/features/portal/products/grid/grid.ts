@@ -72,11 +72,11 @@ export async function saveGrid(request: PageRequest, portal: Portal, form: Form)
     if (edit) edits.push(edit);
     return { ...row, errors: rowErrors };
   });
-  const state = { form, errors };
+  const grid = { rows, products, list: readList(request, form), state: { form, errors } };
   if (errors.size > 0 || rows.some((row) => row.errors.size > 0)) {
-    return show(request, portal, { rows, products, form, state });
+    return renderGrid(request, portal, grid);
   }
-  return save(request, portal, { rows, products, form, state }, { edits, reason });
+  return save(request, portal, grid, { edits, reason });
 }
 
 export const gridDraft: DraftRoute = {
@@ -84,24 +84,11 @@ export const gridDraft: DraftRoute = {
   async show(request, portal, form) {
     const rows = readRows(form, request);
     const products = await findProducts(request, portal, rows);
-    return show(request, portal, { rows, products, form, state: { form, errors: NO_ERRORS } });
+    return renderGrid(request, portal, {
+      rows, products, list: readList(request, form), state: { form, errors: NO_ERRORS },
+    });
   },
 };
-
-/** A form of the grid. */
-interface Submitted {
-  readonly rows: readonly GridRow[];
-  readonly products: ReadonlyMap<ProductId, Product>;
-  readonly form: Form;
-  readonly state: FormState;
-}
-
-function show(
-  request: PageRequest, portal: Portal, { rows, products, form, state }: Submitted,
-): Reply {
-  const list = readList(request, form);
-  return renderGrid(request, portal, { rows, products, list, state });
-}
 
 interface Edits {
   readonly edits: readonly ProductEdit[];
@@ -109,11 +96,10 @@ interface Edits {
 }
 
 async function save(
-  request: PageRequest, portal: Portal, submitted: Submitted, { edits, reason }: Edits,
+  request: PageRequest, portal: Portal, grid: Grid, { edits, reason }: Edits,
 ): Promise<Reply> {
   const { account: { sellerId }, address, link } = request;
-  const { form, rows } = submitted;
-  const list = readList(request, form);
+  const { rows, list, state: { form } } = grid;
   const back = (more: Readonly<Record<string, string>>): Reply =>
     redirect(link(listPath(new URLSearchParams([...list, ...Object.entries(more)]))));
   if (edits.length === 0) return back({ done: 'same' });
@@ -130,29 +116,26 @@ async function save(
       return back({ done: 'bulk', ...importId && { import: formatImportId(sellerId, importId) } });
     }
     return await showConflicts(request, portal, {
-      ...submitted, rows: rows.filter(({ id }) => conflictIds.has(id)),
-    }, { count: edits.length - conflictIds.size, importId });
+      ...grid, rows: rows.filter(({ id }) => conflictIds.has(id)),
+      saved: { count: edits.length - conflictIds.size, importId },
+    });
   } catch (error) {
-    return show(request, portal, { ...submitted, state: rejectedState(form, error) });
+    return renderGrid(request, portal, { ...grid, state: rejectedState(form, error) });
   }
 }
 
 /** The rows that were not saved, each with the current values and the typed ones. */
-async function showConflicts(
-  request: PageRequest, portal: Portal, { rows, form }: Submitted,
-  saved: Parameters<typeof renderGrid>[2]['saved'] & object,
-): Promise<Reply> {
-  const products = await findProducts(request, portal, rows);
+async function showConflicts(request: PageRequest, portal: Portal, grid: Grid): Promise<Reply> {
+  const products = await findProducts(request, portal, grid.rows);
   const detail = 'Someone else changed these products since you opened the page, so they were not '
     + 'saved:';
   return renderGrid(request, portal, {
-    products, saved,
-    rows: rows.map((row) => {
+    ...grid, products,
+    rows: grid.rows.map((row) => {
       const product = products.get(row.id);
       return product ? makeConflictRow(row, product, request.format) : row;
     }),
-    list: readList(request, form),
-    state: { form, errors: NO_ERRORS, detail, status: 200 },
+    state: { ...grid.state, errors: NO_ERRORS, detail, status: 200 },
   });
 }
 
