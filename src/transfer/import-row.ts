@@ -149,6 +149,13 @@ export function isPart(error: unknown): boolean {
   return typeof error === 'string' && error.includes(SEND_WHOLE_FILE);
 }
 
+/** Adds the remedy to the error of such a row. */
+export function asPart(error: string): string {
+  return isPart(error) ? error
+    : `${error} Correct it in the whole file, which may have other rows of its product, and `
+      + `${SEND_WHOLE_FILE}.`;
+}
+
 /** The line of such a row in NDJSON, with its error as the first member. */
 export function addError(line: Buffer, error: string): Buffer {
   const text = line.toString();

@@ -12,7 +12,7 @@ import { matchColumns } from './columns.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
-import { addError, isPart } from './import-row.ts';
+import { addError, asPart, isPart } from './import-row.ts';
 import { readLines } from './ndjson.ts';
 import type { TableReader } from './table-reader.ts';
 
@@ -21,6 +21,8 @@ interface RowSource {
   readonly format: 'csv' | 'ndjson';
   /** Whether rows may inherit values. Those of stock must not: a repeated row may adjust twice. */
   readonly content: 'products' | 'stock';
+  /** Whether a product may have other rows, which were accepted. */
+  readonly hasParts: boolean;
   /** A reader of a table that reads it as when its rows were rejected. */
   createReader(): TableReader;
   /** Reads its decompressed text from the start. */
@@ -63,6 +65,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
   #pendingBytes = 0;
   #writtenBytes = 0;
   #isComplete = true;
+  #hasParts = false;
 
   constructor(options: Options<File>) {
     this.#options = options;
@@ -76,6 +79,11 @@ export class RejectedRows<File extends RejectedRowsFile> {
   /** False if the size limit or a full disk cut the file short. */
   get isComplete(): boolean {
     return this.#isComplete;
+  }
+
+  /** Whether it has rows that are only right in the whole file. */
+  get hasParts(): boolean {
+    return this.#hasParts;
   }
 
   /** Adds the row that begins on a line, from 1. Rows come in the order of the source. */
@@ -104,7 +112,9 @@ export class RejectedRows<File extends RejectedRowsFile> {
       if (row.line < line) continue;
       if (row.first && row.first !== this.#first) await this.#append(row.first.copy(''));
       this.#first = row.first ?? row;
-      return this.#append(row.copy(reason));
+      const error = this.#options.source.hasParts ? asPart(reason) : reason;
+      this.#hasParts ||= isPart(error);
+      return this.#append(row.copy(error));
     }
   }
 
@@ -143,6 +153,11 @@ export class RejectedRows<File extends RejectedRowsFile> {
       this.#isComplete = false;
     }
   }
+}
+
+/** Whether products may have several accepted rows. */
+export function canHaveParts(duplicates = 'reject'): boolean {
+  return duplicates === 'sum' || duplicates === 'last';
 }
 
 /** Why a row was rejected, in one line: each error with the name of its member. */

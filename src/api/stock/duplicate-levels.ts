@@ -84,7 +84,7 @@ export class DuplicateLevels {
         if ('issues' in entry || otherSku !== undefined) {
           const noted = this.#choice === 'sum' ? rejected : levels;
           if (this.#needsAll) this.#noteRejected([noted, repeated], line, [sku, otherSku]);
-          return row;
+          return repeated.find(sku ?? '') === undefined ? row : addOtherRows(row);
         }
         return sku === undefined || !isLevel(entry) ? row
           : this.#decideLevel(row, sku, levels, rejected, repeated);
@@ -162,6 +162,17 @@ export function isDuplicate({ entry }: StockRow): boolean {
 function reject(row: StockRow, issue: Issue): StockRow {
   return { ...row, entry: { issues: [issue], reference: referenceOf(row.entry) } };
 }
+
+/** For a rejected row of a product whose other rows are rejected with it. */
+function addOtherRows(row: StockRow): StockRow {
+  const { entry } = row;
+  return 'change' in entry ? row : { ...row, entry: { ...entry, issues: [...entry.issues, PART] } };
+}
+
+const PART: Issue = {
+  pointer: '', code: 'mismatch',
+  detail: `Other rows have a stock of this product, too. Correct the file, and ${SEND_WHOLE_FILE}.`,
+};
 
 function explainDuplicate(previousLine: number): Issue {
   const remedy = 'Set duplicates=sum to add up the rows of a product, or duplicates=last to use '

@@ -62,8 +62,8 @@ export interface FileOutcome {
   readonly notes: FileNotes;
   /** How many rows are of the product of an earlier row, and the first of them. */
   readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
-  /** Whether rejected rows are only a part of the rows of their products. */
-  readonly isPartial: boolean;
+  /** Whether rejected rows are only right in the whole file. */
+  readonly hasParts: boolean;
   /** The first rejected rows. */
   readonly shownRows: readonly RejectedRow[];
   readonly causes: RejectionCauses;
@@ -133,7 +133,6 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const progress = run.progressStream && new Progress(run.progressStream);
   const shownRows: RejectedRow[] = [];
   const causes = new RejectionCauses();
-  let isPartial = false;
   let state = {
     rows: source.hasLines ? 0 : undefined, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0,
   };
@@ -152,12 +151,12 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
       state = { ...state, rejected: state.rejected + 1 };
       if (shownRows.length < run.shownLimit) shownRows.push(row);
       causes.add(row.errors);
-      isPartial ||= row.errors.some(({ code }) => code === 'duplicate');
       await rejected.add(row.line, row.reason);
     }
     const summary = readSummary(await report.summary(), run.counts);
     progress?.end(state);
-    return { ...summary, isPartial, shownRows, causes, rejectedFile: await rejected.end() };
+    const rejectedFile = await rejected.end();
+    return { ...summary, hasParts: rejected.hasParts, shownRows, causes, rejectedFile };
   } finally {
     progress?.close();
   }
@@ -171,7 +170,7 @@ function formatFileName(path: string): string {
 
 function readSummary(
   value: unknown, names: readonly string[],
-): Omit<FileOutcome, 'isPartial' | 'shownRows' | 'causes' | 'rejectedFile'> {
+): Omit<FileOutcome, 'hasParts' | 'shownRows' | 'causes' | 'rejectedFile'> {
   const members = asMembers(value);
   const counts = [...names, 'failed', 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
@@ -226,7 +225,7 @@ export function reportNotes(
 /** Prints the first rejected rows, and returns the failure that says where all of them are. */
 export function explainRejected(
   { flags, operands: [source = '-'], note }: Input,
-  { counts: { failed }, isPartial, shownRows, rejectedFile }: FileOutcome,
+  { counts: { failed }, hasParts, shownRows, rejectedFile }: FileOutcome,
   { verb, how = '', advice }: {
     readonly verb: string; readonly how?: string; readonly advice?: string | undefined;
   },
@@ -234,8 +233,9 @@ export function explainRejected(
   for (const { line, sku, reason } of shownRows) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
-  const again = isPartial ? `For products with several rows, ${verb} all of ${source} again with `
-    + '--duplicates, or correct them in it.'
+  const again = hasParts
+    ? `Where an error asks for the whole file, ${verb} all of ${source} again, corrected or with `
+      + '--duplicates.'
     : flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`
     : `Correct them in ${source}, or ${verb} it and correct the rejected rows.`;
   const where = rejectedFile === undefined ? '' : ` The rows are in ${rejectedFile}.`;

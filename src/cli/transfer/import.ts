@@ -60,9 +60,9 @@ export const importProducts: Command = {
     const { flags, operands: [path = ''], io } = input;
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
     const source = await openSource(path, flags['format'], io);
-    const { rejected: rejectedPath, map, encoding, sheet } = flags;
+    const { rejected: rejectedPath, map, encoding, sheet, duplicates } = flags;
     const rejected = new RejectedRowsFile(source, 'products', {
-      path: rejectedPath, map, encoding, sheet,
+      path: rejectedPath, map, encoding, sheet, duplicates,
     });
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({

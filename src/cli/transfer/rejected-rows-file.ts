@@ -8,7 +8,7 @@ import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { parseColumnMap } from '../../transfer/columns.ts';
 import { createProductReader } from '../../transfer/csv-rows.ts';
-import { RejectedRows } from '../../transfer/rejected-rows.ts';
+import { canHaveParts, RejectedRows } from '../../transfer/rejected-rows.ts';
 import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { createStockReader } from '../../transfer/stock-rows.ts';
@@ -31,6 +31,7 @@ interface RejectedOptions {
   readonly map?: string | undefined;
   readonly encoding?: string | undefined;
   readonly sheet?: string | undefined;
+  readonly duplicates?: string | undefined;
 }
 
 export class RejectedRowsFile {
@@ -55,12 +56,18 @@ export class RejectedRowsFile {
     this.#options = options;
   }
 
+  /** Whether it has rows that are only right in the whole file. */
+  get hasParts(): boolean {
+    return this.#rows?.hasParts ?? false;
+  }
+
   /** Adds a rejected row; rows come in the order of the file. */
   async add(line: number, reason: string): Promise<void> {
     if (this.#source.sizeBytes === undefined) return;
     this.#rows ??= new RejectedRows({
       source: {
         format: this.#source.format, content: this.#content, open: () => openText(this.#source),
+        hasParts: canHaveParts(this.#options.duplicates),
         createReader: () => this.#createReader(),
       },
       create: () => this.#create(),

@@ -123,6 +123,16 @@ for (const format of ['csv', 'ndjson'] as const) {
   });
 }
 
+test('says that a rejected row has others, which reject_all rejects with it', async (t) => {
+  const { seller } = await openShop(t, { M: 7, A: 7 });
+  const rows = [{ sku: 'M', set: 'x' }, { sku: 'M', set: 2 }, { sku: 'A', set: 'x' }];
+  const { rows: lines } = await send(seller, 'csv', rows, 'duplicates=reject_all');
+  const details = lines.map(({ errors }) => errors.map(({ detail }: any) => detail).join(' '));
+  assert.match(details[0] ?? '', /Write a whole number.* Other rows .* send the whole file again/);
+  assert.match(details[1] ?? '', /^Line 2 has a stock of this product, too\./);
+  assert.doesNotMatch(details[2] ?? '', /whole file/);
+});
+
 test('adds nothing to the stock of a product with a rejected row', async (t) => {
   const { seller } = await openShop(t, { M: 7, A: 7 });
   const rows = [{ sku: 'M', set: 'x' }, { sku: 'M', set: 2 }, { sku: 'A', set: 3 }];

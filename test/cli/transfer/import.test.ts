@@ -120,7 +120,7 @@ describe('import', { concurrency: 2 }, () => {
     writeFileSync(path, [HEADER, 'Pot,Kitchen,P-1,1,1', ...rows].join('\n'));
     const rejected = await shop.run('import', path, '--dry-run');
     assert.match(rejected.notes, /set --duplicates last to use the last row, and send the whole/);
-    assert.match(rejected.notes, /import all of .*products\.csv again with --duplicates, or/);
+    assert.match(rejected.notes, /import all of .*products\.csv again, corrected or with --dupl/);
     for (const flags of [['--dry-run'], []]) {
       const { status, notes } = await shop.run('import', path, '--duplicates', 'last', ...flags);
       assert.equal(status, 0);

@@ -154,6 +154,23 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.equal(again, failed);
   });
 
+  test('asks for the whole file if the rows of a product are added up', async (t) => {
+    const shop = await openShop(t);
+    const products = join(shop.folder, 'products.csv');
+    writeFileSync(products, 'sku,name,category,price,stock\nM,M,K,1,0\n');
+    await shop.run('import', products);
+    const path = join(shop.folder, 'stock.csv');
+    writeFileSync(path, 'sku,place,stock\nM,A,10\nM,B,not stocked\nN,B,1\n');
+    const { notes } = await shop.run('stock', 'sync', path, '--duplicates', 'sum');
+    assert.match(notes, /Where an error asks for the whole file, sync all of .*stock\.csv again/);
+    const failedPath = join(shop.folder, 'stock.failed.csv');
+    const failed = readFileSync(failedPath, 'utf8');
+    assert.equal(failed.match(/send the whole file again/g)?.length, 2);
+    writeFileSync(failedPath, failed.replace('not stocked', '2').replace('N,', 'M,'));
+    const again = JSON.parse((await shop.run('stock', 'sync', failedPath, '--json')).out).summary;
+    assert.deepEqual([again.applied, again.failed], [0, 2]);
+  });
+
   test('has all rejected rows, of which the first five are printed', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');

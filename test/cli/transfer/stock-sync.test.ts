@@ -90,7 +90,7 @@ describe('stock sync', { concurrency: 2 }, () => {
       assert.match(rejected.notes, new RegExp(
         `Line ${line}, SKU MUG-1: Line ${other} has .* Set --duplicates sum to add up`));
     }
-    assert.match(rejected.notes, /sync all of .*stock\.csv again with --duplicates, or correct/);
+    assert.match(rejected.notes, /sync all of .*stock\.csv again, corrected or with --duplicate/);
     assert.equal((await readStock(shop))['MUG-1'], 10);
     const sum = await shop.run('stock', 'sync', path, '--duplicates', 'sum', '--json');
     const { duplicates, duplicate_rows: [row] } = JSON.parse(sum.out).summary;

@@ -56,8 +56,6 @@ export function startProgress<Counts extends AnyCounts>(counts: Counts): Progres
 /** Progress of the import of a file. */
 export interface FileProgress<Counts extends AnyCounts> extends Progress<Counts> {
   readBytes: number;
-  /** Rejected rows that are only a part of the rows of their product. */
-  partialRows: number;
   /** Sentences about the file. */
   fileNotes: readonly string[];
   /** Known once the first rows are read. */
@@ -66,9 +64,7 @@ export interface FileProgress<Counts extends AnyCounts> extends Progress<Counts>
 
 /** @param counts All zero. */
 export function startFileProgress<Counts extends AnyCounts>(counts: Counts): FileProgress<Counts> {
-  return {
-    ...startProgress(counts), readBytes: 0, partialRows: 0, fileNotes: [], ignoredColumns: [],
-  };
+  return { ...startProgress(counts), readBytes: 0, fileNotes: [], ignoredColumns: [] };
 }
 
 /** What a job does, with certain settings. Other settings are another task. */

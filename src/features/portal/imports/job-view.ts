@@ -138,7 +138,7 @@ export function renderRejectedLines(format: Format, rejected: readonly RejectedL
 /** The file of rejected rows. */
 function renderRejectedFile(
   { format, link }: PageRequest, { id }: JobDescription,
-  { file: { head, rejected }, progress: { partialRows } }: FileTask,
+  { file: { head, rejected } }: FileTask,
 ): Html {
   if (rejected?.sizeBytes === undefined) {
     return html`<p>The rejected rows could not be saved because the server stopped or its disk is
@@ -147,8 +147,8 @@ function renderRejectedFile(
   return html`<section class="card"><h2>Rejected rows</h2>
     <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows as ${
   head.format === 'csv' ? 'CSV, with the reason in an extra column' : 'NDJSON'}. ${
-  partialRows > 0 ? html`${countRows(format, partialRows)} of products with several rows: upload
-      your whole file again, and choose what these rows mean, or correct them there.`
+  rejected.hasParts ? html`Where a reason asks for the whole file, upload all of it again: correct
+      it, or choose what several rows for one product mean.`
     : 'Correct them, then upload the corrected file.'} The download is available for one day.</p>
     <p><a class="button" href="${link(`/import/${id}/rejected`)}" download>Download rejected
       rows (${formatSize(format, rejected.sizeBytes)})</a></p>

@@ -13,7 +13,7 @@ import type {
 import { findUntrusted } from '../../../transfer/column-names.ts';
 import { countMembers, recognizeContent } from '../../../transfer/columns.ts';
 import type { CsvRecord } from '../../../transfer/csv-reader.ts';
-import { RejectedRows } from '../../../transfer/rejected-rows.ts';
+import { canHaveParts, RejectedRows } from '../../../transfer/rejected-rows.ts';
 import { countStockMembers } from '../../../transfer/stock-columns.ts';
 import { TableReader } from '../../../transfer/table-reader.ts';
 import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
@@ -38,6 +38,8 @@ interface RejectedDescription {
   readonly sizeBytes: number | undefined;
   /** Whether it has all rejected rows. */
   readonly isComplete: boolean;
+  /** Whether some are only right in the whole file. */
+  readonly hasParts?: boolean;
 }
 
 /** A row of the file that was not imported. */
@@ -48,6 +50,8 @@ export interface RejectedRow {
 
 interface RejectedBatches {
   readonly content: FileHead['kind'];
+  /** What several rows for one product mean. */
+  readonly duplicates: string | undefined;
   /** Reads the file as when the rows were rejected. */
   readonly createReader: () => TableReader;
   readonly batches: AsyncIterable<readonly RejectedRow[]>;
@@ -86,8 +90,8 @@ export class UploadedFile {
   /** Undefined until the import starts. */
   get rejected(): RejectedDescription | undefined {
     if (!this.#collected) return this.#rejected;
-    const { isComplete, file } = this.#collected;
-    return { isComplete, sizeBytes: file?.sizeBytes };
+    const { isComplete, hasParts, file } = this.#collected;
+    return { isComplete, hasParts, sizeBytes: file?.sizeBytes };
   }
 
   /** Reads the rejected rows; undefined if there is no file of them. */
@@ -102,11 +106,14 @@ export class UploadedFile {
    * whether all batches were written.
    */
   async collectRejected(
-    { content, createReader, batches }: RejectedBatches, signal: AbortSignal,
+    { content, duplicates, createReader, batches }: RejectedBatches, signal: AbortSignal,
   ): Promise<boolean> {
     const { key, store } = this.#files;
     const collected = this.#collected = new RejectedRows({
-      source: { format: this.head.format, content, createReader, open: () => this.file.read() },
+      source: {
+        format: this.head.format, content, hasParts: canHaveParts(duplicates), createReader,
+        open: () => this.file.read(),
+      },
       create: () => store.createFile(key, 'rejected'),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
@@ -123,7 +130,7 @@ export class UploadedFile {
 
   /** Notes that the node that collected the rejected rows did not complete them. */
   noteIncomplete(): void {
-    this.#rejected = { sizeBytes: this.rejected?.sizeBytes, isComplete: false };
+    this.#rejected = { sizeBytes: undefined, ...this.rejected, isComplete: false };
   }
 
   /** Completes the rejected rows, and deletes the file itself. */

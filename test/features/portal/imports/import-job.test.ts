@@ -207,7 +207,7 @@ describe('an import', () => {
       assert.equal(job.state.phase, 'done');
       assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 5, failed: 5 });
       const { rejected } = uploadOf(job);
-      assert.deepEqual(rejected, { isComplete: false, sizeBytes: undefined });
+      assert.deepEqual(rejected, { isComplete: false, hasParts: false, sizeBytes: undefined });
     });
 
   test('keeps and counts the written rows when it is cancelled', async (t) => {

@@ -43,7 +43,7 @@ test('writes no row of a repeated product, nor zeroes others', async (t) => {
   await act(user, '', { complete: '' });
   const done = await act(user, 'commit');
   assert.match(done.text, /1 of 5 rows imported; 4 rejected\./);
-  assert.match(done.text, /3 rows of products with several rows: upload your whole file again/);
+  assert.match(done.text, /Where a reason asks for the whole file, upload all of it again/);
   assert.deepEqual(await readStock(), { 'SKU-1': 7, 'SKU-2': 3, 'SKU-3': 7, 'SKU-4': 7 });
 });
 

@@ -58,7 +58,6 @@ export async function* readRows(
       duplicates.add(outcome);
       notes.add(outcome);
       if (errors) causes.add(errors);
-      if (errors?.some(({ code }) => code === 'duplicate')) progress.partialRows += 1;
     }
     progress.duplicates = { count: duplicates.count, first: duplicates.first };
     progress.commonCause = causes.findCommon();

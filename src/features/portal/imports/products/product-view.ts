@@ -58,7 +58,7 @@ export const productKind: FileJobKind<ProductImport> = {
   dryRun: previewProducts,
   write: (task, run: FileRun, signal) =>
     run.upload.collectRejected({
-      content: task.kind, batches: writeProducts(task, run),
+      content: task.kind, duplicates: task.settings.duplicates, batches: writeProducts(task, run),
       createReader: () => createProductReader({
         ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
       }),

@@ -2,7 +2,6 @@
  * Reads the rows of an uploaded stock file into the catalogue or a dry run, and counts them. A dry
  * run keeps the first rows of each kind for the preview, within limits.
  */
-import { isDuplicate } from '../../../../api/stock/duplicate-levels.ts';
 import { isIdUnknown } from '../../../../api/stock/stock-result.ts';
 import type { WrittenStock } from '../../../../api/stock/stock-targets.ts';
 import { AppError } from '../../../../domain/error.ts';
@@ -76,7 +75,6 @@ export async function* readStockRows(
     for (const [index, { result }] of outcomes.entries()) {
       const { status, previous } = result;
       const entry = rows[index]?.entry;
-      if (rows[index] && isDuplicate(rows[index])) progress.partialRows += 1;
       if (entry && isIdUnknown(sellerId, entry, result)) progress.unknownIds += 1;
       if (previous !== undefined) counts.matched += 1;
       if (status === 'not_found') counts.unknown += 1;

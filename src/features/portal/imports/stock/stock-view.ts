@@ -51,7 +51,7 @@ export const stockKind: FileJobKind<StockImport> = {
   dryRun: previewStockFile,
   write: (task, run: FileRun, signal) =>
     run.upload.collectRejected({
-      content: task.kind, batches: writeStock(task, run),
+      content: task.kind, duplicates: task.settings.duplicates, batches: writeStock(task, run),
       createReader: () => createStockReader({
         ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
       }),
