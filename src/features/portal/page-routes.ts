@@ -21,14 +21,20 @@ export const editorPost = { method: 'POST', access: 'signed-in', role: 'editor' 
 export const ownerGet = { method: 'GET', access: 'signed-in', role: 'owner' } as const;
 export const ownerPost = { method: 'POST', access: 'signed-in', role: 'owner' } as const;
 
-/** A form's page and its submission; without a draft if its fields are secrets. */
-export function formRoutes(
-  role: Role, path: string, { show, submit, draft }: FormHandlers,
-): readonly PageRoute[] {
-  const page = { path, access: 'signed-in', role } as const;
-  const hasDraft = draft.fields.length > 0;
+/** The submission of a form; without a draft if its fields are secrets. */
+export function submission(
+  role: Role, path: string, { submit, draft }: Omit<FormHandlers, 'show'>,
+): PageRoute {
+  const hasDraft = draft !== undefined && draft.fields.length > 0;
+  return {
+    path, access: 'signed-in', role, method: 'POST', handle: submit, ...(hasDraft && { draft }),
+  };
+}
+
+/** A form's page and its submission. */
+export function formRoutes(role: Role, path: string, form: FormHandlers): readonly PageRoute[] {
   return [
-    { ...page, method: 'GET', handle: show },
-    { ...page, method: 'POST', handle: submit, ...(hasDraft && { draft }) },
+    { path, access: 'signed-in', role, method: 'GET', handle: form.show },
+    submission(role, path, form),
   ];
 }

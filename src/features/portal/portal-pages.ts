@@ -22,7 +22,7 @@ import {
 import { showOverview } from './overview/overview.ts';
 import {
   editorGet, editorPost, formRoutes, ownerGet, ownerPost, type PortalPart, publicGet, publicPost,
-  viewerGet, viewerPost,
+  submission, viewerGet, viewerPost,
 } from './page-routes.ts';
 import {
   inviteForm, ownNameForm, personNameForm, removalForm, revokeInvitation, roleForm, showPeople,
@@ -78,14 +78,8 @@ export const cataloguePages: PortalPart = {
     { ...editorPost, path: '/products/grid', handle: saveGrid, draft: gridDraft },
     { ...viewerGet, path: '/products/{id}', handle: showProduct },
     { ...editorPost, path: '/products/{id}', handle: editProduct, draft: editDraft },
-    {
-      ...editorPost, path: '/products/{id}/stock',
-      handle: stocktakeForm.submit, draft: stocktakeForm.draft,
-    },
-    {
-      ...editorPost, path: '/products/{id}/adjust',
-      handle: adjustmentForm.submit, draft: adjustmentForm.draft,
-    },
+    submission('editor', '/products/{id}/stock', stocktakeForm),
+    submission('editor', '/products/{id}/adjust', adjustmentForm),
     { ...editorPost, path: '/products/{id}/archive', handle: archiveProduct },
     ...formRoutes('editor', '/products/{id}/delete', deletionForm),
     { ...viewerGet, path: '/categories', handle: showCategories },
@@ -106,14 +100,12 @@ export const accessPages: PortalPart = {
 
     { ...ownerGet, path: '/keys', section: 'API keys', handle: showKeys },
     ...formRoutes('owner', '/keys/new', keyForm),
-    { ...ownerGet, path: '/keys/find', handle: showFindKey },
-    { ...ownerPost, path: '/keys/find', handle: findKey },
+    ...formRoutes('owner', '/keys/find', { show: showFindKey, submit: findKey }),
     { ...ownerGet, path: '/keys/{key_id}', handle: showKey },
     { ...ownerPost, path: '/keys/{key_id}/rotate', handle: rotateKey },
     ...formRoutes('owner', '/keys/{key_id}/revoke', revocationForm),
 
-    { ...ownerGet, path: '/leaked', handle: showLeaked },
-    { ...ownerPost, path: '/leaked', handle: findLeaked },
+    ...formRoutes('owner', '/leaked', { show: showLeaked, submit: findLeaked }),
     { ...ownerGet, path: '/leaked/{key_id}', handle: showLeakedKey },
     { ...ownerPost, path: '/leaked/{key_id}/revoke', handle: revokeLeaked },
     { ...ownerPost, path: '/leaked/{key_id}/replace', handle: replaceLeaked },
@@ -137,7 +129,7 @@ export const teamPages: PortalPart = {
     { ...editorGet, path: '/start/progress', handle: showProgress, isPolled: true },
 
     { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
-    { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
+    submission('viewer', '/account', settingsForm),
     ...formRoutes('editor', '/account/shop', shopForm),
     ...formRoutes('viewer', '/account/name', ownNameForm),
     ...formRoutes('viewer', '/account/email', emailForm),
@@ -145,16 +137,14 @@ export const teamPages: PortalPart = {
     { ...viewerGet, path: '/account/two-factor', handle: showTwoFactor },
     { ...viewerPost, path: '/account/two-factor', handle: enableTwoFactor },
     { ...viewerPost, path: '/account/two-factor/codes', handle: makeRecoveryCodes },
-    { ...viewerPost, path: '/account/two-factor/off', handle: turnOffForm.submit },
-    { ...viewerGet, path: '/account/passkeys', handle: showPasskeys },
-    { ...viewerPost, path: '/account/passkeys', handle: addPasskey },
+    submission('viewer', '/account/two-factor/off', turnOffForm),
+    ...formRoutes('viewer', '/account/passkeys', { show: showPasskeys, submit: addPasskey }),
     ...formRoutes('viewer', '/account/passkeys/new', newPasskeyForm),
     { ...viewerGet, path: '/account/passkeys/options', handle: sendConfirmationOptions },
     { ...viewerGet, path: '/account/passkeys/{passkey_id}', handle: renamePasskeyForm.show },
     { ...viewerPost, path: '/account/passkeys/{passkey_id}', handle: renamePasskeyForm.submit },
     ...formRoutes('viewer', '/account/passkeys/{passkey_id}/remove', removePasskeyForm),
     ...formRoutes('viewer', '/account/password-sign-in', passwordSignInForm),
-    { ...viewerGet, path: '/account/sessions', handle: showSessions },
-    { ...viewerPost, path: '/account/sessions', handle: endSessions },
+    ...formRoutes('viewer', '/account/sessions', { show: showSessions, submit: endSessions }),
   ],
 };

@@ -90,7 +90,7 @@ interface FormDefinition<Value> {
 export interface FormHandlers {
   readonly show: (request: PageRequest, portal: Portal) => Promise<Reply>;
   readonly submit: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
-  readonly draft: DraftRoute;
+  readonly draft?: DraftRoute;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The pages of webhooks. */
-import { formRoutes, ownerGet, ownerPost, type PortalPart } from '../page-routes.ts';
+import { formRoutes, ownerGet, ownerPost, type PortalPart, submission } from '../page-routes.ts';
 import { showAttempt } from './attempt-page.ts';
 import { editWebhookForm, newWebhookForm } from './webhook-form.ts';
 import {
@@ -19,10 +19,7 @@ export const webhookPages: PortalPart = {
     ...formRoutes('owner', '/webhooks/{webhook_id}/edit', editWebhookForm),
     { ...ownerPost, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
     { ...ownerPost, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
-    {
-      ...ownerPost, path: '/webhooks/{webhook_id}/replay',
-      handle: replayForm.submit, draft: replayForm.draft,
-    },
+    submission('owner', '/webhooks/{webhook_id}/replay', replayForm),
     { ...ownerPost, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
     ...formRoutes('owner', '/webhooks/{webhook_id}/delete', webhookDeletionForm),
   ],
