@@ -1,5 +1,5 @@
 /** Page elements: tables that are cards on phones, pagers, facts, cards, notices, copyable text. */
-import type { AnonymousPageRequest } from '../route.ts';
+import type { AnonymousPageRequest, PageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
 /** The cells of a row, in column order. */
@@ -80,6 +80,15 @@ export function facts(pairs: Facts): Html {
 /** What only programs and support need, such as positions; closed unless `isOpen`. */
 export function details(content: Content, isOpen = false): Html {
   return html`<details${isOpen && html` open`}><summary>Details</summary>${content}</details>`;
+}
+
+/** The positions of changes; nothing without a first one. */
+export function renderPositions(
+  { format }: PageRequest, first: number | undefined, last: number | undefined,
+): Content {
+  if (first === undefined) return undefined;
+  const positions = [...new Set([first, last ?? first])];
+  return details(facts([['Positions', positions.map(format.number).join('–')]]));
 }
 
 /** When something was made, and by whom if that is known. */

@@ -9,8 +9,8 @@ import { errorSummary } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
-import { details, facts, numeric, table } from '../html/elements.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { facts, numeric, renderPositions, table } from '../html/elements.ts';
+import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS, SOURCE_BYTES } from '../limits.ts';
@@ -93,7 +93,7 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
         running, or it stopped before its end. What it changed is kept.</p></div>`}
       <div class="card">
         ${renderFacts(request, record, actor ?? keyNames.get(keyId))}
-        ${renderPositions(request, record)}
+        ${renderPositions(request, record.firstPosition, record.lastPosition)}
         ${changes > 0 && html`<div class="actions">
           ${hasPage(portal, '/changes') && html`
             <a class="button" href="${link('/changes', changesOf(record))}">View changes</a>`}
@@ -120,15 +120,6 @@ function renderFacts(request: PageRequest, record: ImportRecord, by: string | un
     ...OUTCOMES.map(([name, label]) =>
       counts[name] !== undefined && [label, format.number(counts[name])] as const),
   ]);
-}
-
-function renderPositions(
-  { format }: PageRequest, { firstPosition, lastPosition }: ImportRecord,
-): Content {
-  if (firstPosition === undefined) return undefined;
-  const positions = firstPosition === lastPosition ? [firstPosition]
-    : [firstPosition, lastPosition ?? firstPosition];
-  return details(facts([['Positions', positions.map(format.number).join('–')]]));
 }
 
 function renderReverted(

@@ -10,8 +10,7 @@ import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { postForm } from '../forms/fields.ts';
-import { card, copyable, details, facts } from '../html/elements.ts';
-import type { Format } from '../html/format.ts';
+import { card, copyable, facts, renderPositions } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -39,8 +38,7 @@ export async function showAttempt(request: PageRequest, portal: Portal): Promise
       ['Duration', `${format.number(durationMs)} ms`],
       ['Message ID', html`<code>${messageId}</code>`],
     ])}
-      ${attempt.first !== undefined && details(facts([['Positions', describePositions(
-    format, attempt.first, attempt.last)]]))}
+      ${renderPositions(request, attempt.first, attempt.last)}
       ${renderActions(request, webhook, attempt, canRetry)}</div>
       ${renderExchange(request, attempt)}
       <p><a href="${back}">Back to webhook</a></p>`,
@@ -56,10 +54,6 @@ export function renderOutcome(outcome: string): Content {
 export function describeMessage({ kind, first, last }: WebhookAttempt): string {
   if (kind === 'test') return 'Test';
   return first === last ? '1 change' : 'Changes';
-}
-
-function describePositions(format: Format, first: number, last = first): string {
-  return [...new Set([first, last])].map(format.number).join('–');
 }
 
 /** Sends the message again: as the next attempt of the delivery if it waits, or apart from it. */
