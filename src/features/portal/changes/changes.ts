@@ -14,8 +14,7 @@ import { renderPresets } from '../forms/date-range.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import type { FormState } from '../forms/form.ts';
-import { countList, type PageStart, readStart, renderPager } from '../forms/paging.ts';
+import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeChange, describeEffects } from '../history/change-description.ts';
 import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
@@ -90,18 +89,9 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
   }, portal);
 }
 
-interface Search {
-  readonly filter: MovementFilter;
-  /** Whether each import is one line: a filter selects changes themselves. */
-  readonly isCollapsed: boolean;
-  /** The newest position to show. */
-  readonly upTo: number;
-  readonly scope: string;
-  readonly start: PageStart<number> | undefined;
-  readonly state: FormState;
-}
+type Search = ReturnType<typeof readSearch>;
 
-function readSearch(request: PageRequest, portal: Portal): Search {
+function readSearch(request: PageRequest, portal: Portal) {
   const { query, account: { sellerId } } = request;
   const form = readFilters(query, CHANGE_FIELDS);
   const errors = new Map<string, string>();
@@ -114,14 +104,16 @@ function readSearch(request: PageRequest, portal: Portal): Search {
   }
   const history = readHistoryFilter(request, form, errors);
   const { productId, sku, importId, keyId } = history;
-  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, ...history };
-  const isCollapsed = filter.types.length === CHANGE_TYPES.length
+  const filter: MovementFilter = { types: types.length === 0 ? CHANGE_TYPES : types, ...history };
+  // A filter selects changes themselves; otherwise each import is one line.
+  const isCollapsed = types.length === CHANGE_TYPES.length
     && [productId, sku, importId, keyId].every((condition) => condition === undefined);
   const scope = `changes ${sellerId} ${JSON.stringify([filter, upTo])}`;
   const start = readStart<number>(request, portal, scope, errors);
   return {
-    filter, isCollapsed, upTo: upTo ?? Number.MAX_SAFE_INTEGER, scope, start,
-    state: filterState(form, errors),
+    filter, isCollapsed, scope, start, state: filterState(form, errors),
+    /** The newest position to show. */
+    upTo: upTo ?? Number.MAX_SAFE_INTEGER,
   };
 }
 

@@ -37,11 +37,6 @@ const FLASH = new Map([
   ['ended', 'Your session ended before the file was uploaded. Choose the file again.'],
 ]);
 
-/** GET /portal/import: 200 */
-export async function showImports(request: PageRequest, portal: Portal): Promise<Reply> {
-  return await renderImports(request, portal, NO_ERRORS);
-}
-
 /** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
 export async function uploadFile(
   request: PageRequest, portal: Portal, secret: string,
@@ -50,7 +45,7 @@ export async function uploadFile(
     return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
     if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
-    return await renderImports(request, portal, new Map([['file', toFields(error.publicDetail)]]));
+    return await showImports(request, portal, new Map([['file', toFields(error.publicDetail)]]));
   }
 }
 
@@ -92,8 +87,9 @@ function readName({ fileName = '' }: FormPart): string {
   return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
 }
 
-async function renderImports(
-  request: PageRequest, portal: Portal, errors: FieldErrors,
+/** GET /portal/import: 200. @param errors Of a file that was rejected. */
+export async function showImports(
+  request: PageRequest, portal: Portal, errors: FieldErrors = NO_ERRORS,
 ): Promise<Reply> {
   const { account: { sellerId }, link } = request;
   const records = await portal.store.listImports(sellerId, {

@@ -8,14 +8,7 @@ import { type Content, html, type Html } from '../html/html.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-export interface KeyContext {
-  readonly link: PageRequest['link'];
-  readonly format: Format;
-  readonly now: number;
-  /** Of the last 24 hours. */
-  readonly usage: ReadonlyMap<KeyId, Usage>;
-  readonly rangesShown: number;
-}
+export type KeyContext = Awaited<ReturnType<typeof readKeyContext>>;
 
 /** The details that the list and a key's pages show. */
 export const KEY_FACTS: readonly (
@@ -32,10 +25,10 @@ export const KEY_FACTS: readonly (
     madeBy(format.timeElement(createdAt), createdBy)],
 ];
 
-/** @param rangesShown Of the allowed addresses. */
+/** With the usage of the last 24 hours. @param rangesShown Of the allowed addresses. */
 export async function readKeyContext(
   { account: { sellerId }, format, link }: PageRequest, portal: Portal, rangesShown = Infinity,
-): Promise<KeyContext> {
+) {
   const { byKey } = await readDayUsage(portal, sellerId);
   return { format, link, now: portal.clock(), usage: byKey, rangesShown };
 }

@@ -19,18 +19,16 @@ export interface Usage {
   readonly refusals: number;
 }
 
-interface DayUsage {
-  /** The first hour, in hours since 1970. */
-  readonly since: number;
-  /** Hours and keys without requests are absent. */
-  readonly byHour: ReadonlyMap<number, Usage>;
-  readonly byKey: ReadonlyMap<KeyId, Usage>;
-}
+type DayUsage = Awaited<ReturnType<typeof readDayUsage>>;
 
-/** @param only Undefined for all keys. */
+/**
+ * From the first hour on, in hours since 1970: by hour and by key, without those that had no
+ * requests.
+ * @param only Undefined for all keys.
+ */
 export async function readDayUsage(
   { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId, only?: KeyId,
-): Promise<DayUsage> {
+) {
   const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
   const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
   const byHour = new Map<number, Usage>();

@@ -10,7 +10,7 @@ import { AppError } from '../../../domain/error.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { filterState, readFilters } from '../forms/filter.ts';
-import { Form, type FormState } from '../forms/form.ts';
+import { Form } from '../forms/form.ts';
 import {
   type ListPage, type PageStart, readListPage, type ReadRows, readStart,
 } from '../forms/paging.ts';
@@ -18,16 +18,7 @@ import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-values.ts';
 
-export interface ProductSearch {
-  readonly list: ListQuery;
-  /** The scope of the list's cursors. */
-  readonly scope: string;
-  /** The filters as entered, and the sort. */
-  readonly state: FormState;
-  readonly isFiltered: boolean;
-  /** Undefined for the first page. */
-  readonly start: PageStart<KeysetAnchor> | undefined;
-}
+export type ProductSearch = ReturnType<typeof readSearch>;
 
 const SORTS: readonly Choice[] = [
   { value: 'id', label: 'Oldest first' }, { value: '-id', label: 'Newest first' },
@@ -63,7 +54,7 @@ export function searchFields({ account: { lowStock } }: PageRequest): readonly F
   ];
 }
 
-export function readSearch(request: PageRequest, portal: Portal): ProductSearch {
+export function readSearch(request: PageRequest, portal: Portal) {
   const form = readFilters(request.query, searchFields(request));
   const errors = new Map<string, string>();
   const parameters = translate(request, form, errors);
@@ -76,7 +67,13 @@ export function readSearch(request: PageRequest, portal: Portal): ProductSearch 
   const start = readStart<KeysetAnchor>(request, portal, scope, errors);
   const isFiltered = form.get('stock') === 'low'
     || [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
-  return { list, scope, state: filterState(form, errors), isFiltered, start };
+  return {
+    list, scope, isFiltered,
+    /** Undefined for the first page. */
+    start,
+    /** The filters as entered, and the sort. */
+    state: filterState(form, errors),
+  };
 }
 
 /** The page of the list that a search selects, and the position that it was read at. */

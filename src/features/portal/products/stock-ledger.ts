@@ -1,11 +1,8 @@
 /** A product's stock ledger: its stock movements, newest first, in pages. */
 import type { Change } from '../../../domain/catalogue/change.ts';
-import type { ImportRecord } from '../../../domain/catalogue/import.ts';
-import type { ImportId, KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { type HistoryPage, readMovementPage } from '../history/history-page.ts';
+import { readMovementPage } from '../history/history-page.ts';
 import { countList, readStart, renderPager } from '../forms/paging.ts';
-import type { ListCount } from '../../../store/write.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
@@ -14,19 +11,10 @@ import { findRecords, renderLink } from '../records/import-record.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { pathOf } from './product-path.ts';
 
-export interface StockLedger {
-  /** The newest movements, for the plot. */
-  readonly newest: readonly Change[];
-  readonly page: HistoryPage;
-  readonly total: ListCount | undefined;
-  readonly keyNames: ReadonlyMap<KeyId, string>;
-  readonly records: ReadonlyMap<ImportId, ImportRecord>;
-}
+export type StockLedger = Awaited<ReturnType<typeof readLedger>>;
 
 /** Reads the page of the query's cursor; without a valid one, the first page. */
-export async function readLedger(
-  request: PageRequest, portal: Portal, { sellerId, id }: Product,
-): Promise<StockLedger> {
+export async function readLedger(request: PageRequest, portal: Portal, { sellerId, id }: Product) {
   const { store } = portal;
   const filter = { productId: id };
   const span = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
@@ -43,7 +31,11 @@ export async function readLedger(
   const records = await findRecords(
     request, portal, page.rows.flatMap(({ importId }) => importId ?? []),
   );
-  return { newest, page, total, keyNames, records };
+  return {
+    /** The newest movements, for the plot. */
+    newest,
+    page, total, keyNames, records,
+  };
 }
 
 export function renderLedger(request: PageRequest, product: Product, ledger: StockLedger): Html {

@@ -76,7 +76,7 @@ export async function saveGrid(request: PageRequest, portal: Portal, form: Form)
   if (errors.size > 0 || rows.some((row) => row.errors.size > 0)) {
     return renderGrid(request, portal, grid);
   }
-  return save(request, portal, grid, { edits, reason });
+  return save(request, portal, grid, edits, reason);
 }
 
 export const gridDraft: DraftRoute = {
@@ -90,13 +90,9 @@ export const gridDraft: DraftRoute = {
   },
 };
 
-interface Edits {
-  readonly edits: readonly ProductEdit[];
-  readonly reason: string | undefined;
-}
-
 async function save(
-  request: PageRequest, portal: Portal, grid: Grid, { edits, reason }: Edits,
+  request: PageRequest, portal: Portal, grid: Grid, edits: readonly ProductEdit[],
+  reason: string | undefined,
 ): Promise<Reply> {
   const { account: { sellerId }, address, link } = request;
   const { rows, list, state: { form } } = grid;
