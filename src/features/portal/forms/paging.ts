@@ -38,12 +38,12 @@ export interface ListPage<Row> {
   readonly next: string | undefined;
 }
 
-interface List<Row, Key extends object | number> {
+interface List<Row, Key extends object | number, Extra = unknown> {
   /** What is listed, for whom and in which order: cursors are bound to it. */
   readonly scope: string;
   readonly start: PageStart<Key> | undefined;
   /** Without a start: the first page. */
-  read(start: PageStart<Key> | undefined): Promise<ReadRows<Row, Key>>;
+  read(start: PageStart<Key> | undefined): Promise<ReadRows<Row, Key> & Extra>;
   keyOf(row: Row): Key;
 }
 
@@ -73,9 +73,10 @@ function findAnchor<Anchor>(
   }
 }
 
-export async function readListPage<Row, Key extends object | number>(
-  { cursors }: Portal, { scope, start: requestedStart, read, keyOf }: List<Row, Key>,
-): Promise<ListPage<Row>> {
+/** The page of a list, with what else was read for it. */
+export async function readListPage<Row, Key extends object | number, Extra = unknown>(
+  { cursors }: Portal, { scope, start: requestedStart, read, keyOf }: List<Row, Key, Extra>,
+): Promise<ListPage<Row> & Extra> {
   let start = requestedStart;
   let page = await read(start);
   // A page that reaches the start of the list would be shorter than the first page.
@@ -95,7 +96,7 @@ export async function readListPage<Row, Key extends object | number>(
   const first = isBackward ? page.next && keyAt(rows[0]) : start && keyAt(rows[0]);
   const next = isBackward ? keyAt(rows.at(-1)) : page.next;
   return {
-    rows, preceding,
+    ...page, rows, preceding,
     isFirst: start === undefined,
     previous: first === undefined ? undefined : format(first, true, preceding),
     next: next === undefined ? undefined

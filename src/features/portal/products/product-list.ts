@@ -47,7 +47,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   const search = readSearch(request, portal);
   const { list, start, state } = search;
   const fields = searchFields(request);
-  const { page, readAt } = await readSearchPage(request, portal, search);
+  const page = await readSearchPage(request, portal, search);
   const total = await countList(page, () =>
     portal.store.countProducts(sellerId, list.filter, position));
   const saved = await renderSavedFilters(request, portal, 'products', state.form);
@@ -55,7 +55,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   return renderPage(request, portal, {
     title: 'Products',
     status: statusOf(state),
-    content: followChanges(request, readAt, html`
+    content: followChanges(request, page.position, html`
       ${await changeToast(request, portal)}${await bulkToast(request, portal)}
       ${flashNotice(request, FLASH)}
       ${errorSummary(state, fields)}

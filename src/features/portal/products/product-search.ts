@@ -8,6 +8,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import type { ProductPage } from '../../../store/catalogue-store.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { filterState, readFilters } from '../forms/filter.ts';
 import { Form } from '../forms/form.ts';
@@ -79,23 +80,19 @@ export function readSearch(request: PageRequest, portal: Portal) {
 /** The page of the list that a search selects, and the position that it was read at. */
 export async function readSearchPage(
   request: PageRequest, portal: Portal, { list, scope, start }: ProductSearch,
-): Promise<{ readonly page: ListPage<Product>; readonly readAt: number }> {
-  let readAt = request.position;
-  const page = await readListPage<Product, KeysetAnchor>(portal, {
+): Promise<ListPage<Product> & ReadPosition> {
+  return readListPage<Product, KeysetAnchor, ReadPosition>(portal, {
     scope, start, keyOf: (product) => anchorOf(product, list.sort),
-    async read(from) {
-      const { position, ...products } = await readProducts(request, portal, list, from);
-      readAt = position;
-      return products;
-    },
+    read: (from) => readProducts(request, portal, list, from),
   });
-  return { page, readAt };
 }
+
+type ReadPosition = Pick<ProductPage, 'position'>;
 
 async function readProducts(
   { account: { sellerId }, position }: PageRequest, { store }: Portal, list: ListQuery,
   start: PageStart<KeysetAnchor> | undefined,
-): Promise<ReadRows<Product, KeysetAnchor> & { readonly position: number }> {
+): Promise<ReadRows<Product, KeysetAnchor> & ReadPosition> {
   const { filter, sort, limit } = list;
   const page = start?.isBackward ? await store.searchProducts(sellerId, {
     filter, sort: { ...sort, isDescending: !sort.isDescending }, after: start.key, limit,

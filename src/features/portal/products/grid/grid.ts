@@ -149,7 +149,7 @@ async function readListed(request: PageRequest, portal: Portal): Promise<{
   readonly products: readonly Product[]; readonly next: URLSearchParams | undefined;
 }> {
   const search = readSearch(request, portal);
-  const { page: { rows, next } } = await readSearchPage(request, portal, search);
+  const { rows, next } = await readSearchPage(request, portal, search);
   return { products: rows, next: next === undefined ? undefined
     : withCursor(search.state.form, next) };
 }
