@@ -62,13 +62,12 @@ export async function join(
   }
   const errors = new Map<string, string>();
   const shop = await findShopName(store, invitation);
-  const { seller, email, password } =
-    readFields(form, errors, page === 'existing' ? shop ?? '' : shop);
+  const fields = readFields(form, errors, page === 'existing' ? shop ?? '' : shop);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
   if (!needsCode) await limits.takeRegistration(request.address);
   return register(request, portal, form, {
-    codeHash: needsCode ? codeHash : undefined, seller, email, password,
+    ...fields, codeHash: needsCode ? codeHash : undefined,
   });
 }
 
@@ -81,10 +80,7 @@ async function findShopName(
 }
 
 /** The fields of a valid form. */
-interface JoinFields extends Pick<Registration, 'codeHash' | 'seller'> {
-  readonly email: string;
-  readonly password: string;
-}
+type JoinFields = ReturnType<typeof readFields> & Pick<Registration, 'codeHash'>;
 
 /** Creates the account, with its shop and its first key, and signs in. */
 async function register(
