@@ -5,7 +5,7 @@
 import {
   type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, toProblem,
 } from './errors.ts';
-import type { ApiResponse } from './sender.ts';
+import type { ApiResponse, Query, RequestOptions, Sender } from './sender.ts';
 
 /** Longest line of a response, in characters; a line reports one row or one change. */
 const LINE_LIMIT_CHARACTERS = 1_000_000;
@@ -36,13 +36,6 @@ export interface CsvOptions {
   readonly sheet?: string | undefined;
 }
 
-/** The query parameters of these options. */
-export function pickCsvOptions(
-  { encoding, decimal, short_rows, sku_from, sheet }: CsvOptions,
-): CsvOptions {
-  return { encoding, decimal, short_rows, sku_from, sheet };
-}
-
 /** A request body and its kind, made of the first piece of a source. */
 interface SourceBody {
   /** Whether the source has objects rather than text or bytes. */
@@ -50,6 +43,27 @@ interface SourceBody {
   /** Whether it can be sent again. */
   readonly isRepeatable: boolean;
   readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+/** Sends a file, and starts reading the report on it. `query` has what `CsvOptions` has not. */
+export function sendFile<Line, Summary>(
+  sender: Sender, path: string, { open, isRepeatable }: SourceBody,
+  options: RequestOptions & CsvOptions & {
+    readonly type: FileType; readonly isGzip?: boolean | undefined;
+  },
+  query: Query,
+): Promise<Report<Line, Summary>> {
+  const { type, isGzip, encoding, decimal, short_rows, sku_from, sheet } = options;
+  return sender.send({
+    ...options,
+    method: 'POST', path, body: open, isRepeatable,
+    query: { ...query, encoding, decimal, short_rows, sku_from, sheet },
+    headers: {
+      'content-type': type,
+      accept: 'application/x-ndjson',
+      ...(isGzip && { 'content-encoding': 'gzip' }),
+    },
+  }, openReport<Line, Summary>);
 }
 
 /** Reads the first piece of the source, to see what it has. */

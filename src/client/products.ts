@@ -6,7 +6,7 @@ import {
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import {
-  type CsvOptions, type FileType, openReport, openSource, pickCsvOptions, type Report, type Source,
+  type CsvOptions, type FileType, openSource, type Report, sendFile, type Source,
 } from './lines.ts';
 import type {
   ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions,
@@ -194,22 +194,13 @@ export class Products {
   async import(
     source: Source<ImportProduct>, options: ImportOptions = {},
   ): Promise<Report<ImportRow, ImportSummary>> {
-    const { open, hasObjects, isRepeatable } = await openSource(source);
-    const type = options.type ?? (hasObjects ? 'application/x-ndjson' : 'text/csv');
+    const body = await openSource(source);
+    const type = options.type ?? (body.hasObjects ? 'application/x-ndjson' : 'text/csv');
     const { mode, dry_run, report, map, default: defaults, duplicates, file_name } = options;
-    return this.#sender.send({
-      ...options,
-      method: 'POST', path: `${PRODUCTS}/import`, body: open, isRepeatable,
-      query: {
-        mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), duplicates,
-        file_name, ...pickCsvOptions(options),
-      },
-      headers: {
-        'content-type': type,
-        accept: 'application/x-ndjson',
-        ...(options.isGzip && { 'content-encoding': 'gzip' }),
-      },
-    }, openReport<ImportRow, ImportSummary>);
+    return sendFile(this.#sender, `${PRODUCTS}/import`, body, { ...options, type }, {
+      mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), duplicates,
+      file_name,
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import {
   splitOptions,
 } from './sender.ts';
 import {
-  type CsvOptions, type FileType, openReport, openSource, pickCsvOptions, type Report, type Source,
+  type CsvOptions, type FileType, openSource, type Report, sendFile, type Source,
 } from './lines.ts';
 import type {
   PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
@@ -68,7 +68,6 @@ export interface MovementOptions extends ListOptions {
 }
 
 const STOCK = '/api/v1/stock';
-const NDJSON_TYPE = 'application/x-ndjson';
 
 export class Stock {
   readonly #sender: Sender;
@@ -119,23 +118,14 @@ export class Stock {
   async #stream(
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
-    const { open, isRepeatable } = await openSource(changes);
+    const body = await openSource(changes);
     const {
-      source, reason, dry_run, report, complete, zero_limit, force, map, duplicates, file_name,
+      type = 'application/x-ndjson', source, reason, dry_run, report, complete, zero_limit, force,
+      map, duplicates, file_name,
     } = options;
-    return this.#sender.send({
-      ...options,
-      method: 'POST', path: STOCK,
-      query: {
-        source, reason, dry_run, report, complete, zero_limit, force, duplicates, file_name,
-        map: formatPairs(map), ...pickCsvOptions(options),
-      },
-      headers: {
-        'content-type': options.type ?? NDJSON_TYPE,
-        accept: NDJSON_TYPE,
-        ...(options.isGzip && { 'content-encoding': 'gzip' }),
-      },
-      body: open, isRepeatable,
-    }, openReport<StockLine, StockSummary>);
+    return sendFile(this.#sender, STOCK, body, { ...options, type }, {
+      source, reason, dry_run, report, complete, zero_limit, force, duplicates, file_name,
+      map: formatPairs(map),
+    });
   }
 }
