@@ -19,7 +19,7 @@ import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
-import type { Reply } from '../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../http/response/reply.ts';
 import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { assertNoCsvParameters, isTable, toFileOptions } from '../csv-parameters.ts';
@@ -122,15 +122,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
       );
     throw new AppError('sync_refused', `${reason} Nothing was changed.`, { members: format(0, 0) });
   }
-  return {
-    status: 200,
-    headers: {
-      'content-type': JSON_TYPE,
-      'cache-control': 'no-store',
-      ...replayHeader(synced.isReplay),
-    },
-    body: `{${format(tally.applied, zeroed)}}`,
-  };
+  return replyJson(`{${format(tally.applied, zeroed)}}`, replayHeader(synced.isReplay));
 }
 
 /** The whole sync is one part. */

@@ -3,7 +3,6 @@
  * and the OpenAPI operations with their parameters and schemas.
  */
 import { pageParameters, replyPage, splitPage } from '../../api/list.ts';
-import { JSON_TYPE } from '../../api/media-types.ts';
 import { choice, parseParameters } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../domain/catalogue/import.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId, type SellerId } from '../../domain/id.ts';
-import type { Reply } from '../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../http/response/reply.ts';
 import type { ImportStore } from '../../store/history-store.ts';
 import { importId } from '../../api/description/examples.ts';
 import type { Operation, PathParameter } from '../../api/description/operation.ts';
@@ -26,8 +25,6 @@ import { importTag } from './import.ts';
 
 export const IMPORTS = '/api/v1/imports';
 
-const HEADERS = { 'cache-control': 'no-store' };
-
 /** GET /api/v1/imports: 200, 400 */
 export async function listImports(request: ApiRequest, services: Services): Promise<Reply> {
   const { store, cursors } = services;
@@ -38,7 +35,7 @@ export async function listImports(request: ApiRequest, services: Services): Prom
   const records = await store.listImports(sellerId, { before, kind, limit: limit + 1 });
   const { page, last } = splitPage(records, limit);
   return replyPage(request, {
-    path: IMPORTS, limit, headers: HEADERS,
+    path: IMPORTS, limit, headers: { 'cache-control': 'no-store' },
     members: `"imports":[${page.map(formatImport).join(',')}]`,
     nextCursor: cursors.format(scope, last?.id),
   });
@@ -48,9 +45,7 @@ export async function listImports(request: ApiRequest, services: Services): Prom
 export async function readImport(request: ApiRequest, { store }: Services): Promise<Reply> {
   const { caller, parameters } = request;
   const record = await getImport(store, caller.sellerId, parameters['import_id'] ?? '');
-  return {
-    status: 200, headers: { ...HEADERS, 'content-type': JSON_TYPE }, body: formatImport(record),
-  };
+  return replyJson(formatImport(record));
 }
 
 /** @throws AppError `not_found`, also if the record was removed with the history */
