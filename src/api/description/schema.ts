@@ -125,12 +125,12 @@ export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
   return { enum: Object.keys(meanings), description: lines.join('\n') };
 }
 
-/** A discriminated union of the named object schemas. @param member Its value determines which */
-export function unionOf(member: string, names: Readonly<Record<string, string>>): Schema {
+/** A union of the named object schemas: the value of the member `type` determines which. */
+export function unionOf(names: Readonly<Record<string, string>>): Schema {
   return {
     oneOf: [...new Set(Object.values(names))].map(refer),
     discriminator: {
-      propertyName: member,
+      propertyName: 'type',
       mapping: Object.fromEntries(Object.entries(names).map(([value, name]) =>
         [value, refer(name)['$ref']])),
     },

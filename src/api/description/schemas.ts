@@ -138,7 +138,7 @@ const productTypes = CHANGE_TYPES.filter((type) => type !== 'stock');
 /** Of the change feed and of webhook messages, which features serve. */
 export const changeSchemas: Readonly<Record<string, Schema>> = {
   Change: {
-    ...unionOf('type', {
+    ...unionOf({
       ...Object.fromEntries(productTypes.map((type) => [type, 'ProductChange'])),
       stock: 'StockMovementChange',
     }),

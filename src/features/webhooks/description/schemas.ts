@@ -115,7 +115,7 @@ export const webhookSchemas = {
   WebhookDeliveryDetail: objectOf({ ...attempt, ...exchange }),
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
   ...changeSchemas,
-  WebhookMessage: unionOf('type', {
+  WebhookMessage: unionOf({
     changes: 'WebhookChangesMessage',
     ...Object.fromEntries(eventNames.map((name) => [name, 'WebhookEventMessage'])),
     test: 'WebhookTestMessage',
