@@ -26,9 +26,7 @@ export const setStock: Command = {
       sku, ...parseQuantity(quantity),
       ...(expect !== undefined && { expect: readNumber(flags, 'expect', 0, STOCK_LIMIT) }),
     };
-    const { results: [result] } = await openClient(input).stock.sync([change], {
-      ...(source !== undefined && { source }), ...(reason !== undefined && { reason }),
-    });
+    const { results: [result] } = await openClient(input).stock.sync([change], { source, reason });
     if (!result || isFailure(result.status)) {
       const why = result ? explainStockResult(result, change.expect) : 'The server has no result.';
       throw new CommandFailure(`${why} Nothing was changed.`);

@@ -15,15 +15,11 @@ import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import { CSV_FLAGS, readCsvOptions, type SourceFile, withoutExtension } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
-export interface StockOptions extends CsvOptions {
-  readonly source?: string;
-  readonly reason?: string;
-  readonly map?: string;
-  readonly duplicates?: StockStreamOptions['duplicates'];
-  readonly complete?: boolean;
-  readonly zero_limit?: number;
-  readonly force?: boolean;
-  readonly dry_run?: boolean;
+export interface StockOptions extends CsvOptions, Pick<
+  StockStreamOptions,
+  'source' | 'reason' | 'duplicates' | 'complete' | 'zero_limit' | 'force' | 'dry_run'
+> {
+  readonly map?: string | undefined;
 }
 
 const COUNTS = ['applied', 'unchanged'];
@@ -54,9 +50,7 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     throw new UsageError('--zero-limit and --force are for stocktakes: add --complete.');
   }
   return {
-    ...(source !== undefined && { source }),
-    ...(reason !== undefined && { reason }),
-    ...(map !== undefined && { map }),
+    source, reason, map,
     // The whole file is at hand. The cast: the server checks it.
     duplicates: (duplicates === 'reject' ? 'reject_all' : duplicates) as StockOptions['duplicates'],
     ...readCsvOptions(flags),
