@@ -11,12 +11,11 @@ import { type Driver, MISSING_BROWSER, startDriver } from './driver.ts';
 import { Scope, waitForPage } from './element.ts';
 import { parseKeys } from './keys.ts';
 import { BrowserLog, LOGGING } from './log.ts';
-import { DriverLostError, sendCommand, type Sent, Session, WebDriverError } from './session.ts';
+import { sendCommand, type Sent, Session, WebDriverError } from './session.ts';
 import { type Truthy, waitFor } from './wait.ts';
 
 const SCREENSHOTS = join(import.meta.dirname, '../../screenshots');
 const DESK = { width: 1280, height: 800 };
-const TRIES_LIMIT = 3;
 
 const SWITCHES = [
   '--headless=new', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US',
@@ -85,21 +84,8 @@ export async function openBrowser(t: Lifetime): Promise<Browser> {
   return browser;
 }
 
-/**
- * Starts a browser that ends with this process. Some drivers crash while they start their browser,
- * before any test uses it: another one is started then.
- */
+/** Starts a browser that ends with this process. */
 async function startBrowser(): Promise<Instance> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await tryBrowser();
-    } catch (error) {
-      if (!(error instanceof DriverLostError) || tries === TRIES_LIMIT) throw error;
-    }
-  }
-}
-
-async function tryBrowser(): Promise<Instance> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'));
   let driver: Driver | undefined;
   atProcessEnd(async () => {

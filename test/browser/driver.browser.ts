@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync,
-} from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../support/folder.ts';
@@ -66,25 +64,6 @@ test('retries if another process took the port', async (t) => {
   await waitForNoProcess(folder);
 });
 
-test('starts another driver if one ends while it starts its browser', async (t) => {
-  const folder = makeFolder(t);
-  const lost = join(folder, 'lost.mjs');
-  writeFileSync(lost, `
-    const end = () => process.kill(process.pid, 'SIGKILL');
-    const server = (await import('node:net')).createServer(end);
-    server.listen(0, '127.0.0.1', () => {
-      console.log('ChromeDriver was started successfully on port ' + server.address().port + '.');
-    });`);
-  const bin = join(folder, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'chromedriver'), `#!/bin/sh
-    if mkdir '${folder}/tried'; then exec '${process.execPath}' '${lost}'; fi
-    PATH="\${PATH#*:}" exec chromedriver "$@"`, { mode: 0o700 });
-  const child = run(`${OPEN_BROWSER} });`, folder, { PATH: `${bin}:${process.env['PATH']}` });
-  assert.deepEqual(await once(child, 'exit'), [0, null]);
-  assert.ok(existsSync(join(folder, 'tried')));
-});
-
 test('names the package to install if there is no driver', async (t) => {
   await assert.rejects(startDriver(makeFolder(t), 'no-such-driver'), { message: MISSING_BROWSER });
 });
@@ -94,10 +73,10 @@ test('reports the output of a driver that ends early', async (t) => {
 });
 
 /** Runs a script whose browsers keep their profiles below `folder`. */
-function run(script: string, folder: string, variables: NodeJS.ProcessEnv = {}) {
+function run(script: string, folder: string) {
   const { NODE_TEST_CONTEXT: _context, TEST_WORKER: _worker, ...environment } = process.env;
   return spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'ignore', 'pipe'], env: { ...environment, TMPDIR: folder, ...variables },
+    stdio: ['ignore', 'ignore', 'pipe'], env: { ...environment, TMPDIR: folder },
   });
 }
 

@@ -34,11 +34,6 @@ export class WebDriverError extends Error {
   }
 }
 
-/** The driver ended, or closed the connection, before it responded. */
-export class DriverLostError extends Error {
-  override readonly name = 'DriverLostError';
-}
-
 export class Session {
   readonly #url: string;
 
@@ -85,15 +80,12 @@ export function makeReference(elementId: string): ElementReference {
   return { [ELEMENT_KEY]: elementId };
 }
 
-/**
- * Sends a WebDriver command and returns the `value` of its response. Throws `WebDriverError` if the
- * command fails, and `DriverLostError` if there is no response.
- */
+/** Sends a WebDriver command and returns the `value` of its response. Throws `WebDriverError`. */
 export async function sendCommand(method: string, url: string, body?: object): Promise<any> {
   const payload = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const response = await fetch(url, { method, ...payload }).catch((cause: unknown) => {
-    throw new DriverLostError(`The driver did not answer ${method} ${url}.`, { cause });
-  });
+  // The driver closes idle connections, and a command that is sent at that moment would be lost.
+  const headers = { connection: 'close' };
+  const response = await fetch(url, { method, headers, ...payload });
   const { value } = (await response.json()) as { value: any };
   if (response.ok) return value;
   const [summary = ''] = String(value.message).split('\n');
