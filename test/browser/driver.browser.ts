@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { makeFolder } from '../support/folder.ts';
 import { MISSING_BROWSER, startDriver } from './driver.ts';
+import { Session } from './session.ts';
 import { waitFor } from './wait.ts';
 
 const BROWSER = new URL('browser.ts', import.meta.url);
@@ -62,6 +66,27 @@ test('retries if another process took the port', async (t) => {
   assert.equal(url, 'http://127.0.0.1:7');
   await end();
   await waitForNoProcess(folder);
+});
+
+test('gets one command of a session at a time', async (t) => {
+  const events: string[] = [];
+  const server = createServer(async ({ url }, response) => {
+    events.push(`begins ${url}`);
+    await pause(20); // others would arrive by then
+    events.push(`ends ${url}`);
+    response.writeHead(url === '/s/b' ? 404 : 200);
+    response.end(JSON.stringify({ value: { error: 'no such element', message: 'none' } }));
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const session = new Session(`http://127.0.0.1:${port}/s`);
+  const sent = ['/a', '/b', '/c'].map((path) => session.command('GET', path));
+  const outcomes = await Promise.allSettled(sent);
+  assert.deepEqual(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+  assert.deepEqual(events, [
+    'begins /s/a', 'ends /s/a', 'begins /s/b', 'ends /s/b', 'begins /s/c', 'ends /s/c',
+  ]);
 });
 
 test('names the package to install if there is no driver', async (t) => {

@@ -34,8 +34,10 @@ export class WebDriverError extends Error {
   }
 }
 
+/** Sends one command at a time: of many connections, the driver resets some (its backlog is 5). */
 export class Session {
   readonly #url: string;
+  #last: Promise<unknown> = Promise.resolve();
 
   /** @param url URL of the session: `{driver}/session/{id}`. */
   constructor(url: string) {
@@ -44,7 +46,9 @@ export class Session {
 
   /** Sends a command; the type of the result is that of the command's definition. */
   command(method: string, path: string, body?: object): Promise<any> {
-    return sendCommand(method, `${this.#url}${path}`, body);
+    const sent = this.#last.then(() => sendCommand(method, `${this.#url}${path}`, body));
+    this.#last = sent.catch(() => {});
+    return sent;
   }
 
   /** Sends a command of the DevTools protocol, such as `Emulation.setEmulatedMedia`. */
@@ -83,9 +87,9 @@ export function makeReference(elementId: string): ElementReference {
 /** Sends a WebDriver command and returns the `value` of its response. Throws `WebDriverError`. */
 export async function sendCommand(method: string, url: string, body?: object): Promise<any> {
   const payload = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  // The driver closes idle connections, and a command that is sent at that moment would be lost.
-  const headers = { connection: 'close' };
-  const response = await fetch(url, { method, headers, ...payload });
+  const response = await fetch(url, { method, ...payload }).catch((cause: unknown) => {
+    throw new Error(`The driver did not answer ${method} ${url}.`, { cause });
+  });
   const { value } = (await response.json()) as { value: any };
   if (response.ok) return value;
   const [summary = ''] = String(value.message).split('\n');
