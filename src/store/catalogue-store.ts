@@ -151,7 +151,7 @@ export interface ZeroingBatch extends StockOrigin {
 }
 
 /** A page in the order of creation. */
-export interface ProductPageQuery
+interface ProductPageQuery
   extends PageQuery<ProductId>, Pick<ProductFilter, 'archived'> {}
 
 export interface CatalogueStore {

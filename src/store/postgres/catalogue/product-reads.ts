@@ -1,9 +1,10 @@
 /** Reads of products by id, by SKU and in creation order: one statement each. */
-import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { BY_ID } from '../../../domain/catalogue/product-query.ts';
-import type { ProductTarget } from '../../../domain/catalogue/product.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ProductPage, ProductPageQuery } from '../../catalogue-store.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
+import type { QueriesOf } from '../../sql/port-methods.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency } from '../../sql/sql.ts';
 import { searchProducts } from '../search/product-search.ts';
@@ -27,29 +28,23 @@ export function productReads(query: Query) {
   }
 
   return {
-    async findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined> {
+    async findProduct(sellerId, target) {
       const [product] = await ('id' in target ? find(FIND_BY_ID, sellerId, [target.id])
         : find(FIND_BY_SKU, sellerId, [target.sku]));
       return product;
     },
-    async findProducts(
-      sellerId: SellerId, ids: readonly ProductId[],
-    ): Promise<ReadonlyMap<ProductId, Product>> {
+    async findProducts(sellerId, ids) {
       const products = await find(FIND_BY_ID, sellerId, ids);
       return new Map(products.map((product) => [product.id, product]));
     },
-    async findProductsBySku(
-      sellerId: SellerId, skus: readonly Sku[],
-    ): Promise<ReadonlyMap<Sku, Product>> {
+    async findProductsBySku(sellerId, skus) {
       const products = await find(FIND_BY_SKU, sellerId, skus);
       return new Map(products.map((product) => [product.sku, product]));
     },
-    async listProducts(
-      sellerId: SellerId, { after: id, limit, archived }: ProductPageQuery,
-    ): Promise<ProductPage> {
+    async listProducts(sellerId, { after: id, limit, archived }) {
       const after = id === undefined ? undefined : { key: id, id };
       const search = { filter: { archived }, sort: BY_ID, after, limit };
       return searchProducts(query, sellerId, search, 0);
     },
-  };
+  } satisfies Partial<HistoryQueries & QueriesOf<CatalogueStore>>;
 }

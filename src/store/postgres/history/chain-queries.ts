@@ -2,11 +2,7 @@
  * Version chains on PostgreSQL: each statement follows many chains at once, back through the
  * positions of the previous changes. A chain that is longer than a step is continued by the caller.
  */
-import type { Change } from '../../../domain/catalogue/change.ts';
-import type { SellerId } from '../../../domain/id.ts';
-import type {
-  ChainedChange, ChainStart, FoundSnapshot, PastVersion,
-} from '../../rules/history/queries.ts';
+import type { FoundSnapshot, HistoryQueries } from '../../rules/history/queries.ts';
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
@@ -58,18 +54,14 @@ const LIST_CHAINS = `
 
 export function chainQueries(query: Query) {
   return {
-    async listChangesAt(
-      sellerId: SellerId, positions: readonly number[],
-    ): Promise<readonly Change[]> {
+    async listChangesAt(sellerId, positions) {
       const rows = byPosition(await query(LIST_CHANGES, sellerId, positions), 'position');
       return positions.flatMap((position) => {
         const row = rows.get(position);
         return row ? [mapChange(sellerId, row)] : [];
       });
     },
-    async findVersions(
-      sellerId: SellerId, from: readonly number[], position: number, limit: number,
-    ): Promise<readonly (PastVersion | undefined)[]> {
+    async findVersions(sellerId, from, position, limit) {
       const rows = byPosition(await query(FIND_VERSIONS, sellerId, from, position, limit), 'start');
       return from.map((start) => {
         const row = rows.get(start);
@@ -78,18 +70,14 @@ export function chainQueries(query: Query) {
         return version?.isEnd || row?.['step'] === limit ? version : undefined;
       });
     },
-    async findSnapshots(
-      sellerId: SellerId, from: readonly number[], limit: number,
-    ): Promise<readonly (FoundSnapshot | undefined)[]> {
+    async findSnapshots(sellerId, from, limit) {
       const rows = byPosition(await query(FIND_SNAPSHOTS, sellerId, from, limit), 'start');
       return from.map((start) => {
         const row = rows.get(start);
         return row && mapSnapshot(row, limit);
       });
     },
-    async listChains(
-      sellerId: SellerId, chains: readonly ChainStart[], limit: number,
-    ): Promise<readonly (readonly ChainedChange[])[]> {
+    async listChains(sellerId, chains, limit) {
       const rows = await query(
         LIST_CHAINS, sellerId, chains.map(({ from }) => from), chains.map(({ first }) => first),
         limit,
@@ -101,7 +89,7 @@ export function chainQueries(query: Query) {
           ...mapChange(sellerId, row), previousPosition: readOptional(row, 'prior', readInteger),
         })));
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 /** Undefined if the chain ends at a change that is pruned. */

@@ -1,14 +1,13 @@
 /** Reads that differ from SQLite's: the feed, the newest time, and stock levels. */
-import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ChangePage, ChangeQuery } from '../../history-store.ts';
+import type { HistoryStore } from '../../history-store.ts';
 import { assertReached } from '../../rules/history.ts';
-import { LevelTable, type StockLevel } from '../../rules/stock-levels.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
+import { LevelTable } from '../../rules/stock-levels.ts';
 import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
 import { historyQueries } from '../../sql/history/history-queries.ts';
+import type { QueriesOf } from '../../sql/port-methods.ts';
 import { readInteger, type Sql } from '../../sql/sql.ts';
-import type { PageQuery } from '../../write.ts';
 import { LEVEL_COLUMNS, loadLevels, mapLevel } from '../catalogue/level-queries.ts';
 import { copyLevel } from '../../rules/working-set/loaded-levels.ts';
 import type { Query } from '../sql.ts';
@@ -37,7 +36,7 @@ export function historyReads(query: Query, sql: Sql) {
   const shared = historyQueries(sql);
   return {
     ...shared,
-    async listChanges(sellerId: SellerId, page: ChangeQuery): Promise<ChangePage> {
+    async listChanges(sellerId, page) {
       const { after, limit, types, importId } = page;
       if (types || importId !== undefined) return shared.listMatchingChanges(sellerId, page);
       const rows = await query(LIST_CHANGES, sellerId, after, limit);
@@ -49,22 +48,18 @@ export function historyReads(query: Query, sql: Sql) {
         .map((row) => mapChange(sellerId, row));
       return { changes, next: changes.at(-1)?.position ?? after, position };
     },
-    findSum: async (): Promise<unknown> => (await query(FIND_SUM))[0]?.['sum'],
-    async findNewestTime(): Promise<number | undefined> {
+    findSum: async () => (await query(FIND_SUM))[0]?.['sum'],
+    async findNewestTime() {
       const [row] = await query(FIND_NEWEST_TIME);
       return row?.['at'] ? readInteger(row, 'at') : undefined;
     },
-    async readLevels(
-      sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
-    ): Promise<readonly (StockLevel | undefined)[]> {
+    async readLevels(sellerId, changes, source) {
       const levels = await loadLevels(query, sellerId, changes, source !== undefined);
       return levels.read(sellerId, changes, source, new LevelTable());
     },
-    async listLevels(
-      sellerId: SellerId, { after, limit }: PageQuery<ProductId>,
-    ): Promise<readonly StockLevel[]> {
+    async listLevels(sellerId, { after, limit }) {
       const rows = await query(LIST_LEVELS, sellerId, after ?? 0, limit);
       return rows.map((row) => copyLevel(mapLevel(row)));
     },
-  };
+  } satisfies Partial<HistoryQueries & QueriesOf<HistoryStore>> & { findSum(): Promise<unknown> };
 }

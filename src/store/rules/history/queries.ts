@@ -73,7 +73,7 @@ export interface FoundSnapshot extends Followed {
 }
 
 /** A version chain from a change back to the first one of interest, or to its beginning. */
-export interface ChainStart {
+interface ChainStart {
   readonly from: number;
   readonly first: number;
 }
