@@ -1,12 +1,10 @@
 /** Locks sellers and loads the rows that their mutations name, in one round trip. */
-import type { ImportCounts } from '../../../domain/catalogue/import.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
-import type { SellerState } from '../../rules/mutations/position-allocator.ts';
+import { mapSellerState } from '../../sql/access/sellers.ts';
+import { readCounts } from '../../sql/history/import-queries.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
-import {
-  readBytes, readCurrency, readId, readInteger, readOptional, readText, type Row,
-} from '../../sql/sql.ts';
+import { readBytes, readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import { type IdempotencyRecords, keyOfRecord } from '../../rules/working-set/decision.ts';
 import type { Connection } from '../wire/connection.ts';
 import { BEGIN } from '../wire/statement-run.ts';
@@ -93,7 +91,7 @@ function loadSeller(
 ): LoadedSeller {
   const [locked] = read('lock');
   const [lastImport] = read('lastImport');
-  const state = locked && mapState(locked);
+  const state = locked && mapSellerState(locked);
   const seller = makeLoadedSeller(state, true, lastImport && readInteger(lastImport, 'id'));
   const { products, levels, imports } = seller;
   if (!rows.isStock) products.expect(rows.skus, rows.ids);
@@ -111,20 +109,6 @@ function loadSeller(
     for (const row of read(name)) levels.loadSequence(mapSequence(row));
   }
   for (const id of rows.imports) imports.load(id, undefined);
-  for (const row of read('imports')) {
-    // The cast: the column holds what the import records wrote.
-    const counts = JSON.parse(readText(row, 'counts')) as ImportCounts;
-    imports.load(readId<ImportId>(row, 'id'), counts);
-  }
+  for (const row of read('imports')) imports.load(readId<ImportId>(row, 'id'), readCounts(row));
   return seller;
-}
-
-function mapState(row: Row): SellerState {
-  return {
-    position: readInteger(row, 'position'),
-    lastAt: readInteger(row, 'last_at'),
-    lastProductId: readInteger(row, 'last_product_id'),
-    currency: readCurrency(row),
-    isDisabled: readOptional(row, 'disabled_at', readInteger) !== undefined,
-  };
 }

@@ -4,6 +4,7 @@ import { randomId, type SellerId } from '../../../domain/id.ts';
 import type { Seller } from '../../../domain/access/seller.ts';
 import type { AccessStore } from '../../access-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
+import type { SellerState } from '../../rules/mutations/position-allocator.ts';
 import type { Catalogues } from '../../rules/watching/catalogue-watchers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
@@ -96,5 +97,16 @@ export function mapSeller(row: Row): Seller {
     position: readInteger(row, 'position'),
     createdAt: readInteger(row, 'created_at'),
     ...(disabledAt !== undefined && { disabledAt }),
+  };
+}
+
+/** A row with `last_at`, the time of the last change, and `last_product_id`. */
+export function mapSellerState(row: Row): SellerState {
+  return {
+    position: readInteger(row, 'position'),
+    lastAt: readInteger(row, 'last_at'),
+    lastProductId: readInteger(row, 'last_product_id'),
+    currency: readCurrency(row),
+    isDisabled: row['disabled_at'] !== null,
   };
 }

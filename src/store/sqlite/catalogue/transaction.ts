@@ -8,7 +8,7 @@ import { timeAfter } from '../../rules/history.ts';
 import { PositionAllocator, type SellerState } from '../../rules/mutations/position-allocator.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { InsertQueue } from '../engine/insert-queue.ts';
-import { readCurrency, readInteger, readOptional } from '../../sql/sql.ts';
+import { mapSellerState } from '../../sql/access/sellers.ts';
 import { encodeChange } from '../../sql/history/changes.ts';
 import { prepareChangeQueue, prepareInsertMovements, prepareNoteStockDay } from './change-rows.ts';
 
@@ -75,17 +75,11 @@ export class CatalogueTransaction {
 function prepareFindSeller(db: DatabaseSync): (id: SellerId) => SellerState | undefined {
   const find = db.prepare(`
     SELECT s.position, s.last_product_id, s.currency, s.currency_decimals, s.disabled_at,
-      c.at AS last_at
+      coalesce(c.at, 0) AS last_at
     FROM seller AS s LEFT JOIN change AS c ON c.seller_id = s.id AND c.position = s.position
     WHERE s.id = ?`);
   return (id) => {
     const row = find.get(id);
-    return row && {
-      position: readInteger(row, 'position'),
-      lastAt: readOptional(row, 'last_at', readInteger) ?? 0,
-      lastProductId: readInteger(row, 'last_product_id'),
-      currency: readCurrency(row),
-      isDisabled: row['disabled_at'] !== null,
-    };
+    return row && mapSellerState(row);
   };
 }
