@@ -166,10 +166,11 @@ function reject(row: StockRow, issue: Issue): StockRow {
 /** For a rejected row of a product whose other rows are rejected with it. */
 function addOtherRows(row: StockRow): StockRow {
   const { entry } = row;
-  return 'change' in entry ? row : { ...row, entry: { ...entry, issues: [...entry.issues, PART] } };
+  if ('change' in entry) return row;
+  return { ...row, entry: { ...entry, issues: [...entry.issues, OTHER_ROWS] } };
 }
 
-const PART: Issue = {
+const OTHER_ROWS: Issue = {
   pointer: '', code: 'mismatch',
   detail: `Other rows have a stock of this product, too. Correct the file, and ${SEND_WHOLE_FILE}.`,
 };

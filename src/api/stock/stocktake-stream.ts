@@ -7,9 +7,7 @@
  * product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
-import {
-  explainUnknownSku, foldSku, rejectUnclear,
-} from '../../domain/catalogue/spreadsheet-sku.ts';
+import { explainUnknownSku, foldSku, unclearSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
@@ -96,7 +94,7 @@ async function assertDistinct(stocktake: StreamedStocktake, unknown: SkuLines): 
     const products = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
     for (const { sku } of products) {
       const line = unknown.find(foldSku(sku));
-      if (line !== undefined) throw rejectUnclear(`Line ${line}`, NOT_ZEROED, sku);
+      if (line !== undefined) throw unclearSku(`Line ${line}`, NOT_ZEROED, sku);
     }
     if (products.length < STOCKTAKE_BATCH_PRODUCTS) return;
     after = products.at(-1)?.id;

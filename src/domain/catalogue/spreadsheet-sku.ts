@@ -49,7 +49,7 @@ export function describeIdOwner(ownerSku: string): Issue {
  * @param effect such as `nothing was changed`
  * @param meant the product to be set to 0 that it may mean; undefined if that can be any
  */
-export function rejectUnclear(subject: string, effect: string, meant?: string): AppError {
+export function unclearSku(subject: string, effect: string, meant?: string): AppError {
   const fault = meant === undefined ? 'does not identify its product'
     : `has a SKU that no product has, and may mean your product ${JSON.stringify(meant)}`;
   const other = meant === undefined ? '' : ', or name that product, too,';

@@ -5,9 +5,7 @@
 import {
   isFailure, evaluateStockChange, type ProductReference, type StockChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
-import {
-  explainUnknownSku, foldSku, rejectUnclear,
-} from '../../domain/catalogue/spreadsheet-sku.ts';
+import { explainUnknownSku, foldSku, unclearSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../domain/catalogue/stock-sync.ts';
@@ -142,14 +140,14 @@ function assertDistinct({ results, listMissing }: Evaluated): void {
   const unknown = new Map<string, Sku>();
   for (const { status, sku } of results) {
     if (status !== 'not_found' || typeof sku !== 'string') continue;
-    if (explainUnknownSku(sku) !== undefined) throw rejectUnclear(describe(sku), NOTHING);
+    if (explainUnknownSku(sku) !== undefined) throw unclearSku(describe(sku), NOTHING);
     unknown.set(foldSku(sku), sku);
   }
   if (unknown.size === 0) return;
   for (const levels of listMissing()) {
     for (const { sku } of levels) {
       const sent = unknown.get(foldSku(sku));
-      if (sent !== undefined) throw rejectUnclear(describe(sent), NOTHING, sku);
+      if (sent !== undefined) throw unclearSku(describe(sent), NOTHING, sku);
     }
   }
 }
