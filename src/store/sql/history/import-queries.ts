@@ -40,12 +40,10 @@ export function importQueries(sql: Sql) {
     WHERE lower(file_name) LIKE lower(:pattern) ESCAPE '\\'
       OR lower(source) LIKE lower(:pattern) ESCAPE '\\'
     ORDER BY id DESC LIMIT :limit`);
-  async function findImports(
-    sellerId: SellerId, ids: readonly ImportId[],
-  ): Promise<ReadonlyMap<ImportId, ImportRecord>> {
+  const findImports: HistoryQueries['findImports'] = async (sellerId, ids) => {
     const records = (await listAmong.all({ sellerId, ids })).map((row) => mapImport(sellerId, row));
     return new Map(records.map((record) => [record.id, record]));
-  }
+  };
   return {
     findImports,
     findImport: async (sellerId, id) => (await findImports(sellerId, [id])).get(id),

@@ -112,7 +112,6 @@ export function prepareStockRows(
   const noteSequence = db.prepare(`
     INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
     VALUES (?, ?, ?, ?)`);
-  const missing = prepareProductsMissingFromStocktake(db);
   const moved = new Map<StockLevel, SellerId>();
 
   function flush(): void {
@@ -139,7 +138,6 @@ export function prepareStockRows(
         noteSequence.run(sellerId, level.id, source, level.sequence);
       }
     },
-    countMissing: missing.count,
-    listMissing: missing.list,
+    ...prepareProductsMissingFromStocktake(db),
   };
 }

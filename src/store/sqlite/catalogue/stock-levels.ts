@@ -7,9 +7,10 @@ import { STOCKTAKE_STEP_PRODUCTS } from '../../limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
+import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
-import type { PageQuery } from '../../write.ts';
 import { readId, readInteger } from '../../sql/sql.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
@@ -74,13 +75,11 @@ export function prepareReadLevels(db: DatabaseSync) {
 }
 
 /** Returns a function that reads the next levels in the order of their ids. */
-export function prepareListLevels(db: DatabaseSync) {
+export function prepareListLevels(db: DatabaseSync): HistoryQueries['listLevels'] {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM product AS p
     WHERE p.seller_id = ? AND p.id > ? ORDER BY p.id LIMIT ?`);
-  return (
-    sellerId: SellerId, { after, limit }: PageQuery<ProductId>,
-  ): readonly StockLevel[] => listLevels(list, sellerId, after ?? 0, limit);
+  return (sellerId, { after, limit }) => listLevels(list, sellerId, after ?? 0, limit);
 }
 
 /** The products in stock that a stocktake does not name. */
@@ -91,12 +90,10 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
     SELECT ${COLUMNS} FROM product AS p
     WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
   return {
-    count: (sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>): number =>
+    countMissing: (sellerId, namedLevels) =>
       readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(namedLevels),
     /** In batches, each read on demand. */
-    *list(
-      sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>,
-    ): Generator<readonly StockLevel[], void, void> {
+    *listMissing(sellerId, namedLevels) {
       const ids = new Set([...namedLevels].map(({ id }) => id));
       for (let after = 0; ;) {
         const page = listLevels(list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
@@ -105,7 +102,7 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
         after = page.at(-1)?.id ?? after;
       }
     },
-  };
+  } satisfies Partial<StockRows>;
 }
 
 function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[]): StockLevel[] {
