@@ -168,8 +168,7 @@ function* listLines(head: string, start: number, delimiter: Delimiter, limit: nu
  */
 function areQuotesLiteral(head: string, headerStart: number, isWhole: boolean): boolean {
   const marks = findMarks(head, '\t');
-  const header = splitQuoted(head, headerStart, findMarks(head, '\t'));
-  const columns = header.cells.length;
+  const { cells } = splitQuoted(head, headerStart, findMarks(head, '\t'));
   const found = { cells: false, rows: false };
   for (let at = headerStart; at < head.length;) {
     let end = marks.lineBreak(at);
@@ -179,7 +178,7 @@ function areQuotesLiteral(head: string, headerStart: number, isWhole: boolean): 
       if (record.hasInnerQuote || record.misplaced !== undefined) return true;
       if (isOpen && isWhole) return true;
       ({ end } = record);
-      if (looksLikeRows(head.slice(at, end), { columns, text: '' }, '\t')) found.rows = true;
+      if (looksLikeRows(head.slice(at, end), { cells, text: '' }, '\t')) found.rows = true;
       else found.cells ||= !isOpen;
     }
     at = head.startsWith('\r\n', end) ? end + 2 : end + 1;

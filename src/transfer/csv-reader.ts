@@ -221,8 +221,8 @@ export class CsvReader {
       throw invalidFile(`Line ${line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
     }
     if (quotedCells) this.#line += countLineBreaks(text);
-    const header = this.#header && { columns: this.#header.cells.length, text: this.#header.text };
-    const isSuspect = header && this.#line > line && looksLikeRows(text, header, delimiter);
+    const isSuspect = this.#line > line && this.#header !== undefined
+      && looksLikeRows(text, this.#header, delimiter);
     const record = isSuspect ? { line, cells, text, issue: SWALLOWED_ROWS } : { line, cells, text };
     if (this.#header) this.#shortRows += cells.length < this.#columns ? 1 : 0;
     else {

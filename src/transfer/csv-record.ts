@@ -118,11 +118,12 @@ export function countLineBreaks(text: string): number {
  * swallowed rows. In prose, a space and a word follow a comma or semicolon, unlike in the header.
  */
 export function looksLikeRows(
-  record: string, header: { readonly columns: number; readonly text: string },
+  record: string, header: { readonly cells: readonly string[]; readonly text: string },
   delimiter: Delimiter,
 ): boolean {
   const lines = record.split(LINE_BREAK).filter((line) => line.trim() !== '');
   const isProse = PROSE[delimiter]?.test(record) && !PROSE[delimiter]?.test(header.text);
-  return header.columns > 1 && lines.length > 1 && !isProse
-    && lines.every((line) => line.split(delimiter).length === header.columns);
+  const { length } = header.cells;
+  return length > 1 && lines.length > 1 && !isProse
+    && lines.every((line) => line.split(delimiter).length === length);
 }
