@@ -166,10 +166,11 @@ class SkuTable {
   #grow(): void {
     const from = this.#slots;
     this.#slots = new Uint32Array(2 * from.length);
-    for (let at = 0; at < from.length; at += this.#width) {
-      const slot = from.subarray(at, at + this.#width);
-      const [high = 0, low = 0, line] = slot;
-      if (line !== 0) this.#slots.set(slot, this.#findSlot(high, low));
+    const width = this.#width;
+    for (let at = 0; at < from.length; at += width) {
+      if (from[at + 2] === 0) continue;
+      const to = this.#findSlot(from[at] ?? 0, from[at + 1] ?? 0);
+      for (let part = 0; part < width; part += 1) this.#slots[to + part] = from[at + part] ?? 0;
     }
   }
 
