@@ -109,11 +109,7 @@ export interface StockDryRun {
 }
 
 /** A product that a stocktake will set to 0. */
-export interface MissingProduct {
-  readonly id: ProductId;
-  readonly sku: Sku;
-  readonly stock: number;
-}
+export type MissingProduct = Pick<Product, 'id' | 'sku' | 'stock'>;
 
 /** How many products a stocktake will set to 0, and how many were in stock when it began. */
 export interface MissingProducts {

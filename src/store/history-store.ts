@@ -59,16 +59,10 @@ export interface MovementQuery {
 }
 
 /** Changes of any type, with each import as one entry. */
-export interface CollapsedQuery extends Pick<MovementFilter, 'since' | 'until'> {
-  /** Exclusive. */
-  readonly after: number;
-  /** Inclusive. */
-  readonly upTo: number;
-  /** Newest first. */
-  readonly isDescending: boolean;
+export interface CollapsedQuery
+  extends Omit<MovementQuery, 'filter'>, Pick<MovementFilter, 'since' | 'until'> {
   /** Whether this page continues another one, which has shown an import that `upTo` is within. */
   readonly isContinued: boolean;
-  readonly limit: number;
 }
 
 export interface MovementPage {
@@ -79,14 +73,8 @@ export interface MovementPage {
   readonly prunedTo: number;
 }
 
-/** The stock of a product at a position. */
-export interface StockLevelAt {
-  readonly id: ProductId;
-  readonly sku: Sku;
-  readonly stock: number;
-  /** Position of the product's last change until then. */
-  readonly position: number;
-}
+/** The stock of a product at a position; `position` is of its last change until then. */
+export type StockLevelAt = Pick<Product, 'id' | 'sku' | 'stock' | 'position'>;
 
 export interface StockLevelPage {
   readonly levels: readonly StockLevelAt[];

@@ -10,8 +10,9 @@ import type { Actor, ImportReference } from '../write.ts';
 /** The actor of change events, and the import that they are part of. */
 export type ChangeActor = Actor & ImportReference;
 
-/** A change event to write, linked to the previous one of its product. */
-export interface NewChange extends Change {
+/** A change in the version chain of its product. */
+export interface ChainedChange extends Change {
+  /** Undefined for the first change. */
   readonly previousPosition: number | undefined;
 }
 

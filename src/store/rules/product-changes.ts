@@ -11,7 +11,7 @@ import { completeProduct, isSameProduct, type ProductRow } from '../../domain/ca
 import { AppError } from '../../domain/error.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { EvaluatedRows, ImportMode } from '../catalogue-store.ts';
-import type { ChangeActor, NewChange } from './history.ts';
+import type { ChainedChange, ChangeActor } from './history.ts';
 
 export function updateProduct(
   before: Product, to: NewProduct, position: number, updatedAt: number,
@@ -36,7 +36,7 @@ export function describeChange(
     /** Of a stock movement. */
     readonly reason?: string | undefined;
   },
-): NewChange {
+): ChainedChange {
   const { sellerId, position, id, sku, updatedAt, stock } = after;
   return {
     sellerId, position, type, productId: id, sku, keyId, actor, importId, at: updatedAt,

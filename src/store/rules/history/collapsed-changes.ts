@@ -9,7 +9,7 @@ import type { ImportId, SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { CollapsedQuery, MovementPage } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT, LEDGER_STEPS_LIMIT } from '../../limits.ts';
-import type { HistoryQueries, Span } from './queries.ts';
+import type { HistoryQueries, KeptSpan, Span } from './queries.ts';
 
 /** An entry of the page, and where the history continues after it. */
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
 /** @param span The part of the history that has the page. */
 export async function listCollapsedChanges(
   queries: HistoryQueries, sellerId: SellerId, query: CollapsedQuery,
-  { after: start, upTo: end, prunedTo }: Span & { readonly prunedTo: number },
+  { after: start, upTo: end, prunedTo }: KeptSpan,
 ): Promise<MovementPage> {
   const { isDescending, isContinued, limit } = query;
   const entries: Entry[] = [];

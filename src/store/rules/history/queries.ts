@@ -13,7 +13,7 @@ import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
 import type { MovementFilter, StockLevelAt } from '../../history-store.ts';
 import type { TouchedProduct } from '../../temporary/touched-products.ts';
 import type { PageQuery } from '../../write.ts';
-import type { Reach } from '../history.ts';
+import type { ChainedChange, Reach } from '../history.ts';
 import type { StockLevel } from '../stock-levels.ts';
 
 /** A promise only if the engine has to wait. */
@@ -26,9 +26,7 @@ export interface Span {
 }
 
 /** A span of the history, and where the history begins. */
-export interface KeptSpan extends Span {
-  readonly prunedTo: number;
-}
+export type KeptSpan = Span & Pick<Reach, 'prunedTo'>;
 
 /** A time in the history of a seller. */
 interface TimePosition {
@@ -37,12 +35,6 @@ interface TimePosition {
   readonly position: number;
   /** Whether the last change is certain: the one at this time may be pruned. */
   readonly isKnown: boolean;
-}
-
-/** A change in the version chain of its product. */
-export interface ChainedChange extends Change {
-  /** Undefined for the first change. */
-  readonly previousPosition: number | undefined;
 }
 
 /** Where a query got to in a version chain. */

@@ -13,10 +13,10 @@ import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import type { RevertRequest } from '../../revert-store.ts';
 import type { TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
-import { assertReached } from '../history.ts';
+import { assertReached, type ChainedChange } from '../history.ts';
 import { conflictOf, RevertedChain, type RevertPlan, SelectedChanges } from '../revert.ts';
 import { followChains } from './chains.ts';
-import type { ChainedChange, HistoryQueries } from './queries.ts';
+import type { HistoryQueries } from './queries.ts';
 
 /** Changes that one query of chains reads. */
 const SLICE_CHANGES = 200;

@@ -17,7 +17,7 @@ import type {
 } from '../../history-store.ts';
 import { STOCK_SUMS_CHANGES_LIMIT, TOP_MOVERS_CHANGES_LIMIT } from '../../limits.ts';
 import { followChains } from './chains.ts';
-import type { KeptSpan, StockEffect, HistoryQueries } from './queries.ts';
+import type { HistoryQueries, KeptSpan, Span, StockEffect } from './queries.ts';
 
 /** Changes that one query reads. */
 const SLICE_CHANGES = 1_000;
@@ -168,7 +168,7 @@ export async function listTopMovers(
 }
 
 async function* readEffects(
-  queries: HistoryQueries, sellerId: SellerId, { after, upTo }: { after: number; upTo: number },
+  queries: HistoryQueries, sellerId: SellerId, { after, upTo }: Span,
 ): AsyncGenerator<readonly StockEffect[], void, void> {
   for (let end = upTo; end > after; end -= SLICE_CHANGES) {
     await yieldToEventLoop();

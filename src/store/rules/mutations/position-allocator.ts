@@ -7,7 +7,7 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
-import { type NewChange, timeAfter } from '../history.ts';
+import { type ChainedChange, timeAfter } from '../history.ts';
 import type { StockBatch } from '../stock-batch.ts';
 
 /** A seller at the start of a transaction. */
@@ -24,7 +24,7 @@ export interface SellerState {
 /** Where an adapter keeps sellers and their history. */
 interface HistoryRows {
   findSeller(id: SellerId): SellerState | undefined;
-  insertChange(change: NewChange): void;
+  insertChange(change: ChainedChange): void;
   /** Inserts the movements of a batch, from the position `first`. */
   insertMovements(batch: StockBatch, first: number): void;
 }
@@ -75,7 +75,7 @@ export class PositionAllocator {
   }
 
   /** Allocates a seller's next position for this event, and appends it. */
-  addChange(change: NewChange): void {
+  addChange(change: ChainedChange): void {
     const seller = this.#touch(change.sellerId);
     seller.position += 1;
     this.#rows.insertChange(change);

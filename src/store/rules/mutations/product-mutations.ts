@@ -5,7 +5,7 @@
  * runs them inside a transaction, or on rows that it has loaded and writes afterwards.
  */
 import { AppError } from '../../../domain/error.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
 import {
   applyPatch, formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
@@ -45,13 +45,8 @@ interface Members {
 
 type Input<Names extends keyof Members> = Pick<Members, Names>;
 
-/** A product to create again; its version chain continues from its deletion. */
-interface DeletedProduct {
-  readonly id: ProductId;
-  readonly createdAt: number;
-  /** Of the deletion. */
-  readonly position: number;
-}
+/** A product to create again; its version chain continues from the position of its deletion. */
+type DeletedProduct = Pick<Product, 'id' | 'createdAt' | 'position'>;
 
 export function productMutations(
   rows: ProductRows, positions: PositionAllocator, openRecord: OpenRecord,

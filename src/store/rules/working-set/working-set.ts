@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { NewChange } from '../history.ts';
+import type { ChainedChange } from '../history.ts';
 import { editMutations } from '../mutations/edit-mutations.ts';
 import {
   type ImportProgress, type ImportRows, prepareOpenRecord,
@@ -44,7 +44,7 @@ export class WorkingSet {
   readonly batch = randomInt(BATCH_LIMIT);
   readonly positions: PositionAllocator;
   /** Rows to insert, apart from those of the sellers. Movements follow each other from `first`. */
-  readonly changes: NewChange[] = [];
+  readonly changes: ChainedChange[] = [];
   readonly movements: { readonly stock: StockBatch; readonly first: number }[] = [];
   readonly imports: ImportRecord[] = [];
   readonly records: NewRecord[] = [];
@@ -117,7 +117,7 @@ export class WorkingSet {
     return seller;
   }
 
-  #insertChange(change: NewChange): void {
+  #insertChange(change: ChainedChange): void {
     this.changes.push(change);
     const { sellerId, type, productId, position } = change;
     if (type === 'deleted') this.#get(sellerId).products.noteDeletion(productId, position);

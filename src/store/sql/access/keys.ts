@@ -22,12 +22,9 @@ interface Creation {
   readonly address: string;
 }
 
-interface Rotation {
-  readonly actor: Omit<Requester, 'address'>;
+interface Rotation extends Pick<Creation, 'actor' | 'secret' | 'address'> {
   readonly key: KeyReference;
-  readonly secret: StoredSecret;
   readonly overlapMs: number;
-  readonly address: string;
 }
 
 /** Called in the transaction that creates a key. */

@@ -2,7 +2,7 @@
 import type { Change, ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId, KeyId, ProductId, SellerId } from '../../../domain/id.ts';
-import type { NewChange } from '../../rules/history.ts';
+import type { ChainedChange } from '../../rules/history.ts';
 import type { PastVersion } from '../../rules/history/queries.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../sql.ts';
 
@@ -53,7 +53,7 @@ export function mapVersion(row: Row, position: number, isEdited: boolean): PastV
 }
 
 /** A row, in the order of its columns in the insert of each adapter. */
-export function encodeChange(change: NewChange): [SellerId, ...(number | string | null)[]] {
+export function encodeChange(change: ChainedChange): [SellerId, ...(number | string | null)[]] {
   const { before, after, reason, source, sequence } = change.movement;
   return [
     change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,

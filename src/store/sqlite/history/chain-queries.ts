@@ -5,9 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
-import type {
-  ChainedChange, FoundSnapshot, HistoryQueries, PastVersion,
-} from '../../rules/history/queries.ts';
+import type { ChainedChange } from '../../rules/history.ts';
+import type { FoundSnapshot, HistoryQueries, PastVersion } from '../../rules/history/queries.ts';
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
