@@ -75,17 +75,18 @@ export function between({ first, last }: RowRange, row: string): Condition {
 /** The path that returns all products of a part in sort order. */
 export function sortPath(ordinal: number, part: FilterPart, sort: ProductSort): AccessPath {
   const column = SORT_COLUMNS[sort.by];
-  if (column !== 'row') return byIndex(ordinal, part, column, []);
-  const from = 'product AS p INDEXED BY product_archived';
-  const seek: Condition[] = [['p.seller = ?', ordinal]];
-  return { from, matches: from, row: 'p.row', order: 'row', seek, filter: [inPart(part)] };
+  return column === 'row' ? byIndex('product_archived', ordinal, 'row', [inPart(part)])
+    : byColumn(ordinal, part, column, []);
 }
 
 /** The paths that return only matches of one condition. */
 export function filterPaths(ordinal: number, filter: FilterPart): AccessPath[] {
   const comparisons = Map.groupBy(comparisonsOf(filter), ({ column }) => column);
-  const paths = [...comparisons].map(([column, group]) => byIndex(ordinal, filter, column, group));
-  if (filter.threshold === 'own') paths.push(byOwnThreshold(ordinal, filter));
+  const paths = [...comparisons].map(([column, group]) => byColumn(ordinal, filter, column, group));
+  if (filter.threshold === 'own') {
+    // The index has only products whose stock is low by a threshold of their own.
+    paths.push(byIndex('product_low', ordinal, 'stock', [inPart(filter), ...THRESHOLDS.own]));
+  }
   const expression = matchExpression(searchTermsOf(filter.q ?? ''));
   return expression === '' ? paths : [...paths, byText(expression)];
 }
@@ -122,32 +123,24 @@ function inPart({ isArchived }: FilterPart): Condition {
   return ['p.archived = ?', Number(isArchived)];
 }
 
-function byIndex(
+function byColumn(
   ordinal: number, part: FilterPart, column: keyof typeof INDEXES,
   comparisons: readonly Comparison[],
 ): AccessPath {
-  const from = `product AS p INDEXED BY ${INDEXES[column]}`;
   const isOneValue = comparisons.some(({ operator }) => operator === '=');
-  return {
-    from, matches: from, row: 'p.row', order: isOneValue ? 'row' : column,
-    seek: [['p.seller = ?', ordinal]],
-    filter: [
-      inPart(part),
-      ...comparisons.map((comparison): Condition =>
-        [`p.${comparison.column} ${comparison.operator} ?`, comparison.value]),
-      ...column === 'stock' ? THRESHOLDS[part.threshold ?? 'any'] : [],
-    ],
-  };
+  return byIndex(INDEXES[column], ordinal, isOneValue ? 'row' : column, [
+    inPart(part),
+    ...comparisons.map((comparison): Condition =>
+      [`p.${comparison.column} ${comparison.operator} ?`, comparison.value]),
+    ...column === 'stock' ? THRESHOLDS[part.threshold ?? 'any'] : [],
+  ]);
 }
 
-/** The index has only products whose stock is low by a threshold of their own. */
-function byOwnThreshold(ordinal: number, part: FilterPart): AccessPath {
-  const from = 'product AS p INDEXED BY product_low';
-  const seek: Condition[] = [['p.seller = ?', ordinal]];
-  return {
-    from, matches: from, row: 'p.row', order: 'stock', seek,
-    filter: [inPart(part), ...THRESHOLDS.own],
-  };
+function byIndex(
+  index: string, ordinal: number, order: string, filter: readonly Condition[],
+): AccessPath {
+  const from = `product AS p INDEXED BY ${index}`;
+  return { from, matches: from, row: 'p.row', order, seek: [['p.seller = ?', ordinal]], filter };
 }
 
 function byText(expression: string): AccessPath {
