@@ -1,4 +1,5 @@
 /** The store's methods that run one mutation each: what they pass to it. */
+import type { Requester } from '../../../domain/access/audit.ts';
 import type { AccessStore } from '../../access-store.ts';
 import type { CatalogueStore } from '../../catalogue-store.ts';
 import type { Store } from '../../store.ts';
@@ -25,17 +26,16 @@ export function mutationMethods(run: RunMutation): MutationMethods {
       const input = { actor, source, reason, zeroLimitPercent, generated };
       return run('zeroStock', input, write.idempotency);
     },
-    createKey(sellerId, secret, key, by = {}) {
-      const { actorName, accountId, address = '', idempotency } = by;
-      const actor = { actorName, accountId };
-      return run('createKey', { sellerId, secret, key, address, actor }, idempotency);
-    },
-    rotateKey(key, secret, overlapMs, by = {}) {
-      const { actorName, accountId, address = '', idempotency } = by;
-      const actor = { actorName, accountId };
-      return run('rotateKey', { key, secret, overlapMs, address, actor }, idempotency);
-    },
+    createKey: (sellerId, secret, key, by = {}) =>
+      run('createKey', { sellerId, secret, key, ...splitRequester(by) }, by.idempotency),
+    rotateKey: (key, secret, overlapMs, by = {}) =>
+      run('rotateKey', { key, secret, overlapMs, ...splitRequester(by) }, by.idempotency),
   };
+}
+
+/** The members have this order, which the fingerprints of idempotent calls depend on. */
+function splitRequester({ actorName, accountId, address = '' }: Requester) {
+  return { address, actor: { actorName, accountId } };
 }
 
 function passingMethods(run: RunMutation): Pick<Store, PassingName> {
