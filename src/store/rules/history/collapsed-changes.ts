@@ -50,7 +50,8 @@ function cutPage(entries: readonly Entry[], limit: number, rest: number | undefi
   return { movements, next: entries.length > limit ? entries[limit - 1]?.next : rest };
 }
 
-function nextPart({ after, upTo }: Span, isDescending: boolean): Span {
+/** The part of a span that one query scans. */
+export function nextPart({ after, upTo }: Span, isDescending: boolean): Span {
   return isDescending ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
     : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
 }

@@ -12,7 +12,8 @@ import {
 } from '../../limits.ts';
 import type { ListCount } from '../../write.ts';
 import { assertReached } from '../history.ts';
-import type { KeptSpan, HistoryQueries, Span } from './queries.ts';
+import { nextPart } from './collapsed-changes.ts';
+import type { HistoryQueries, KeptSpan, Span } from './queries.ts';
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
@@ -116,9 +117,7 @@ export class Ledger {
     let { after, upTo } = span;
     for (let step = 0; step < LEDGER_STEPS_LIMIT && after < upTo; step += 1) {
       if (step > 0) await yieldToEventLoop();
-      const part = isDescending
-        ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
-        : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+      const part = nextPart({ after, upTo }, isDescending);
       const missing = limit + 1 - movements.length;
       movements.push(
         ...await this.#queries.scanMovements(sellerId, part, filter, isDescending, missing),
@@ -127,8 +126,7 @@ export class Ledger {
       if (isDescending) upTo = part.after;
       else after = part.upTo;
     }
-    const isDone = after >= upTo;
-    const next = isDone ? undefined : isDescending ? upTo : after;
+    const next = after >= upTo ? undefined : isDescending ? upTo : after;
     return { movements, next, prunedTo: span.prunedTo };
   }
 
