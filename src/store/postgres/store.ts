@@ -20,7 +20,7 @@ import { readInteger, type Sql } from '../sql/sql.ts';
 import { type SharedMutations, sharedMutations, sharedQueries } from '../sql/shared.ts';
 import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
 import type { Store } from '../store.ts';
-import { Grants } from './access/grants.ts';
+import { prepareFindGrant } from './access/grants.ts';
 import { productReads } from './catalogue/product-reads.ts';
 import { type ConnectOptions, openConnection } from './connect/open-connection.ts';
 import { CatalogueTransactions } from './engine/catalogue-transactions.ts';
@@ -84,7 +84,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const run = prepareRun({ writer, sellers, delivery, auditKey: deriveAuditKey(key) });
     const nodeCount = openNodeCount(writes, nodeIntervals);
     const limits = queryOf(explaining(writes));
-    const grants = new Grants(query);
     return {
       cursorKey: key.derive('cursor', 32),
       ...queries,
@@ -97,7 +96,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...makeThrottles(limits),
       rateLeases: makeRateLeases(limits, nodeCount.read),
       importJobs: importJobs(sql, DATABASE_TIME),
-      findGrant: (hash) => grants.find(hash),
+      findGrant: prepareFindGrant(query),
       findInvitation: (hash) => queries.findInvitationAt(hash, clock()),
       watch: watching.watch,
       watchAll: watching.watchAll,

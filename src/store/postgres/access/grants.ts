@@ -16,44 +16,39 @@ const FIND_GRANT = `
   WHERE k.seller_id = $1 AND k.hash = $2 AND s.id = $1 AND k.revoked_at IS NULL
     AND s.disabled_at IS NULL`;
 
-export class Grants {
-  readonly #query: Query;
-  readonly #owners = new Map<string, SellerId>();
+export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant | undefined> {
+  const owners = new Map<string, SellerId>();
   /** Of this event-loop iteration: concurrent requests mostly have the same few keys. */
-  readonly #reading = new Map<string, Promise<Grant | undefined>>();
+  const reading = new Map<string, Promise<Grant | undefined>>();
 
-  constructor(query: Query) {
-    this.#query = query;
-  }
-
-  find(hash: string): Promise<Grant | undefined> {
-    const shared = this.#reading.get(hash);
-    if (shared) return shared;
-    if (this.#reading.size === 0) setImmediate(() => this.#reading.clear());
-    const grant = this.#find(hash);
-    this.#reading.set(hash, grant);
-    return grant;
-  }
-
-  async #find(hash: string): Promise<Grant | undefined> {
-    const sellerId = this.#owners.get(hash) ?? await this.#findOwner(hash);
+  async function find(hash: string): Promise<Grant | undefined> {
+    const sellerId = owners.get(hash) ?? await findOwner(hash);
     if (sellerId === undefined) return undefined;
-    const [row] = await this.#query(FIND_GRANT, sellerId, hash);
+    const [row] = await query(FIND_GRANT, sellerId, hash);
     return row && {
       sellerId, keyId: readId<KeyId>(row, 'id'), ...readGranted(row),
       currency: readCurrency(row), position: readInteger(row, 'position'),
     };
   }
 
-  async #findOwner(hash: string): Promise<SellerId | undefined> {
-    const [row] = await this.#query(FIND_OWNER, hash);
+  async function findOwner(hash: string): Promise<SellerId | undefined> {
+    const [row] = await query(FIND_OWNER, hash);
     if (!row) return undefined;
     const sellerId = readId<SellerId>(row, 'seller_id');
-    this.#owners.set(hash, sellerId);
-    for (const oldest of this.#owners.keys()) {
-      if (this.#owners.size <= POSTGRES_KEY_OWNERS_LIMIT) break;
-      this.#owners.delete(oldest);
+    owners.set(hash, sellerId);
+    for (const oldest of owners.keys()) {
+      if (owners.size <= POSTGRES_KEY_OWNERS_LIMIT) break;
+      owners.delete(oldest);
     }
     return sellerId;
   }
+
+  return (hash) => {
+    const shared = reading.get(hash);
+    if (shared) return shared;
+    if (reading.size === 0) setImmediate(() => reading.clear());
+    const grant = find(hash);
+    reading.set(hash, grant);
+    return grant;
+  };
 }
