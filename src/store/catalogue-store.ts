@@ -57,11 +57,14 @@ export interface EvaluatedRows {
   readonly unknownIds?: number | undefined;
 }
 
-export interface ImportedProducts extends ImportReference, EvaluatedRows {
+/** The outcome of a mutation that may be a part of an import. */
+export interface WrittenPart extends ImportReference {
   /** Of the catalogue afterwards. */
   readonly position: number;
   readonly isReplay: boolean;
 }
+
+export type ImportedProducts = WrittenPart & EvaluatedRows;
 
 /** What an edit of many products does to one. */
 export interface ProductEdit {
@@ -75,12 +78,9 @@ export interface ProductEdit {
 /** `unchanged`: the product has the values already. */
 export type EditEffect = 'updated' | 'unchanged' | 'deleted' | 'conflict' | 'not_found';
 
-export interface EditedProducts extends ImportReference {
+export interface EditedProducts extends WrittenPart {
   /** One per edit, in order. */
   readonly effects: readonly EditEffect[];
-  /** Of the catalogue afterwards. */
-  readonly position: number;
-  readonly isReplay: boolean;
 }
 
 /** A dry run of an import: later rows see the products of earlier ones. */
@@ -90,7 +90,7 @@ export interface ImportDryRun {
 }
 
 /** The outcome of a stock sync. */
-export interface SyncedStock extends ImportReference {
+export interface SyncedStock extends WrittenPart {
   /** In the order of the changes. */
   readonly results: readonly StockResult[];
   /** Number of products in stock that a stocktake did not name. */
@@ -99,7 +99,6 @@ export interface SyncedStock extends ImportReference {
   readonly rejection: 'failures' | 'zero_limit' | undefined;
   /** Of the catalogue afterwards; in a dry run, as if the sync had been applied. */
   readonly position: number;
-  readonly isReplay: boolean;
 }
 
 /** A dry run of stock changes: later changes see the levels that earlier ones would leave. */

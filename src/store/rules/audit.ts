@@ -41,23 +41,21 @@ const KEY_ID_BYTES = 16;
  * previous segment's code.
  */
 export const SEGMENT_ORIGINS = ['start', 'key', 'mismatch'] as const;
-type SegmentOrigin = (typeof SEGMENT_ORIGINS)[number];
 
-/** What a segment's code covers, in addition to the hash of its newest event. */
-interface SegmentContent {
+export interface AuditSegment {
   readonly chain: number;
   readonly id: number;
   /** Its first event. */
   readonly first: number;
   /** Its newest event; the one before `first` while it has none. */
   readonly last: number;
-  readonly origin: SegmentOrigin;
-}
-
-export interface AuditSegment extends SegmentContent {
+  readonly origin: (typeof SEGMENT_ORIGINS)[number];
   readonly keyId: Uint8Array;
   readonly mac: Uint8Array;
 }
+
+/** What a segment's code covers, in addition to the hash of its newest event. */
+type SegmentContent = Omit<AuditSegment, 'keyId' | 'mac'>;
 
 /** The newest event of a chain. */
 interface ChainHead {

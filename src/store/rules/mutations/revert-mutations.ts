@@ -4,8 +4,8 @@
  */
 import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { WrittenPart } from '../../catalogue-store.ts';
 import type { RevertSelection } from '../../revert-store.ts';
-import type { ImportReference } from '../../write.ts';
 import type { OpenRecord, WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { productChanges, type ProductRows } from './product-mutations.ts';
@@ -33,12 +33,9 @@ interface RevertInput {
   readonly generated: { readonly products: readonly RestoredProduct[] };
 }
 
-interface RestoredProducts extends ImportReference {
+interface RestoredProducts extends WrittenPart {
   /** Of each product's new change; null if the product cannot be written as planned. */
   readonly positions: readonly (number | null)[];
-  /** Of the catalogue afterwards. */
-  readonly position: number;
-  readonly isReplay: boolean;
 }
 
 export function revertMutations(
