@@ -106,12 +106,8 @@ export interface StockDayChange {
 }
 
 /** Positions up to `upTo`, from a time on, in milliseconds since 1970. */
-interface StockSumsQuery {
+interface StockSumsQuery extends Pick<MovementQuery, 'after' | 'upTo'> {
   readonly since: number;
-  /** Exclusive. */
-  readonly after: number;
-  /** Inclusive. */
-  readonly upTo: number;
 }
 
 export interface StockSums {
@@ -129,12 +125,10 @@ export interface MoversQuery extends StockSumsQuery {
 }
 
 /** How many units of a product moved. */
-export interface ProductMoves {
+export interface ProductMoves extends Pick<StockDay, 'unitsIn' | 'unitsOut'> {
   readonly productId: ProductId;
   /** The newest one. */
   readonly sku: Sku;
-  readonly unitsIn: number;
-  readonly unitsOut: number;
 }
 
 export interface TopMovers {

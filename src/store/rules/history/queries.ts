@@ -5,7 +5,7 @@
  *
  * The changes of a product form its version chain: each has the position of the previous one.
  */
-import type { Change, ChangeType } from '../../../domain/catalogue/change.ts';
+import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ImportRecord, RevertedChanges } from '../../../domain/catalogue/import.ts';
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
@@ -46,12 +46,8 @@ export interface Followed {
 }
 
 /** What a version chain shows of its product at a position. */
-export interface PastVersion extends Followed {
-  readonly type: ChangeType;
-  readonly sku: Sku;
+export interface PastVersion extends Followed, Pick<Change, 'type' | 'sku' | 'at'> {
   readonly stock: number;
-  /** Milliseconds since 1970. */
-  readonly at: number;
   readonly snapshot: string | undefined;
   /** Whether it is the first change that the product ever had. */
   readonly isFirst: boolean;
@@ -71,14 +67,8 @@ interface ChainStart {
 }
 
 /** What a change did to the stock of a product, and its snapshot, which has the price. */
-export interface StockEffect {
-  readonly position: number;
-  readonly type: ChangeType;
-  readonly productId: ProductId;
-  readonly sku: Sku;
-  readonly at: number;
-  readonly before: number;
-  readonly after: number;
+export interface StockEffect extends Pick<Change['movement'], 'before' | 'after'>,
+  Pick<Change, 'position' | 'type' | 'productId' | 'sku' | 'at'> {
   readonly snapshot: string | undefined;
 }
 
