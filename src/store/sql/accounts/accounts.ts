@@ -17,10 +17,6 @@ import {
 } from '../sql.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
 
-/** Conditions for the row of an account, and for rows that belong to one. */
-export const IS_ACCOUNT = 'seller_id = :sellerId AND id = :accountId';
-export const OF_ACCOUNT = 'seller_id = :sellerId AND account_id = :accountId';
-
 const HAS_TOTP = 'CASE WHEN a.totp_secret IS NULL THEN 0 ELSE 1 END AS has_totp';
 
 /** The number of an account's passkeys, from `account AS a`. */
@@ -37,16 +33,27 @@ const EMAIL_SHOWN_CHARACTERS = 140;
 
 export function accountMutations(sql: Sql, audit: AuditLog) {
   const setSettings = sql.prepare(`
-    UPDATE account SET locale = :locale, time_zone = :timeZone WHERE ${IS_ACCOUNT}`);
-  const findEmail = sql.prepare(`SELECT email FROM account WHERE ${IS_ACCOUNT}`);
+    UPDATE account SET locale = :locale, time_zone = :timeZone
+    WHERE seller_id = :sellerId AND id = :accountId`);
+  const findEmail = sql.prepare(`
+    SELECT email FROM account WHERE seller_id = :sellerId AND id = :accountId`);
   const findOwner = prepareFindAccountOfEmail(sql);
-  const setEmail = sql.prepare(`UPDATE account SET email = :email WHERE ${IS_ACCOUNT}`);
-  const setLookUp = sql.prepare(`UPDATE account_email SET email = :email WHERE ${OF_ACCOUNT}`);
+  const setEmail = sql.prepare(`
+    UPDATE account SET email = :email WHERE seller_id = :sellerId AND id = :accountId`);
+  const setLookUp = sql.prepare(`
+    UPDATE account_email SET email = :email
+    WHERE seller_id = :sellerId AND account_id = :accountId`);
   const setPassword = sql.prepare(`
-    UPDATE account SET password = :passwordHash WHERE ${IS_ACCOUNT}`);
-  const turnPasswordOn = sql.prepare(`UPDATE account SET is_password_off = 0 WHERE ${IS_ACCOUNT}`);
-  const endOthers = sql.prepare(`DELETE FROM session WHERE ${OF_ACCOUNT} AND id <> :id`);
-  const renew = sql.prepare(`UPDATE session SET hash = :hash WHERE ${OF_ACCOUNT} AND id = :id`);
+    UPDATE account SET password = :passwordHash
+    WHERE seller_id = :sellerId AND id = :accountId`);
+  const turnPasswordOn = sql.prepare(`
+    UPDATE account SET is_password_off = 0 WHERE seller_id = :sellerId AND id = :accountId`);
+  const endOthers = sql.prepare(`
+    DELETE FROM session
+    WHERE seller_id = :sellerId AND account_id = :accountId AND id <> :id`);
+  const renew = sql.prepare(`
+    UPDATE session SET hash = :hash
+    WHERE seller_id = :sellerId AND account_id = :accountId AND id = :id`);
 
   return {
     async setAccountSettings([{ sellerId, accountId }, { locale, timeZone }, by], at) {
@@ -162,8 +169,10 @@ function assertOne(changes: number): void {
 export function peopleMutations(sql: Sql, audit: AuditLog) {
   const assertOwner = prepareAssertOwner(sql);
   const listPeople = prepareListPeople(sql);
-  const setRole = sql.prepare(`UPDATE account SET role = :role WHERE ${IS_ACCOUNT}`);
-  const setName = sql.prepare(`UPDATE account SET name = :name WHERE ${IS_ACCOUNT}`);
+  const setRole = sql.prepare(`
+    UPDATE account SET role = :role WHERE seller_id = :sellerId AND id = :accountId`);
+  const setName = sql.prepare(`
+    UPDATE account SET name = :name WHERE seller_id = :sellerId AND id = :accountId`);
   const remove = prepareRemove(sql);
   const removeInvitations = sql.prepare('DELETE FROM invitation WHERE seller_id = :sellerId');
 

@@ -11,9 +11,9 @@ import type { PasskeyStore, PasskeyUse } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readBytes, readInteger, readOptional, readText, type Row, type Sql } from '../sql.ts';
-import { IS_ACCOUNT, OF_ACCOUNT } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 
+const OWN = 'seller_id = :sellerId AND account_id = :accountId';
 const COLUMNS = `id, credential_id, public_key, rp_id, sign_count, name, transports, created_at,
   last_used_at`;
 
@@ -26,8 +26,8 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
       name, transports, created_at)
     VALUES (:sellerId, :accountId, :id, :credentialId, :publicKey, :rpId, :signCount, :name,
       :transports, :at)`);
-  const rename = sql.prepare(`UPDATE passkey SET name = :name WHERE ${OF_ACCOUNT} AND id = :id`);
-  const remove = sql.prepare(`DELETE FROM passkey WHERE ${OF_ACCOUNT} AND id = :id`);
+  const rename = sql.prepare(`UPDATE passkey SET name = :name WHERE ${OWN} AND id = :id`);
+  const remove = sql.prepare(`DELETE FROM passkey WHERE ${OWN} AND id = :id`);
   const getAccount = prepareGetAccount(sql);
 
   return {
@@ -72,7 +72,7 @@ export function passkeySignInMutations(sql: Sql, audit: AuditLog) {
   const list = prepareListPasskeys(sql);
   const getAccount = prepareGetAccount(sql);
   const setPasswordOff = sql.prepare(`
-    UPDATE account SET is_password_off = :isOff WHERE ${IS_ACCOUNT}`);
+    UPDATE account SET is_password_off = :isOff WHERE seller_id = :sellerId AND id = :accountId`);
   const findSigningIn = sql.prepare(`
     SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND s.disabled_at IS NULL`);
@@ -109,15 +109,15 @@ export function passkeyQueries(sql: Sql) {
 
 function prepareListPasskeys(sql: Sql) {
   const list = sql.prepare(`
-    SELECT ${COLUMNS} FROM passkey WHERE ${OF_ACCOUNT}
-    ORDER BY id LIMIT ${PASSKEYS_PER_ACCOUNT_LIMIT}`);
+    SELECT ${COLUMNS} FROM passkey WHERE ${OWN} ORDER BY id LIMIT ${PASSKEYS_PER_ACCOUNT_LIMIT}`);
   return async ({ sellerId, accountId }: AccountReference): Promise<readonly Passkey[]> =>
     (await list.all({ sellerId, accountId })).map(mapPasskey);
 }
 
 /** @throws AppError `not_found` */
 function prepareGetAccount(sql: Sql) {
-  const find = sql.prepare(`SELECT is_password_off FROM account WHERE ${IS_ACCOUNT}`);
+  const find = sql.prepare(`
+    SELECT is_password_off FROM account WHERE seller_id = :sellerId AND id = :accountId`);
   return async ({ sellerId, accountId }: AccountReference) => {
     const row = await find.get({ sellerId, accountId });
     if (row) return { isPasswordOff: readInteger(row, 'is_password_off') === 1 };
@@ -129,7 +129,7 @@ function prepareGetAccount(sql: Sql) {
 function prepareNoteUse(sql: Sql) {
   const note = sql.prepare(`
     UPDATE passkey SET sign_count = :signCount, last_used_at = :at
-    WHERE ${OF_ACCOUNT} AND id = :id AND public_key = :publicKey
+    WHERE ${OWN} AND id = :id AND public_key = :publicKey
       AND (sign_count < :signCount OR (sign_count = 0 AND CAST(:signCount AS bigint) = 0))`);
   return async (
     { sellerId, accountId }: AccountReference,

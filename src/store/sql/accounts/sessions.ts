@@ -6,10 +6,12 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_ACCOUNT_LIMIT } from '..
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readInteger, readText, type Row, type Sql } from '../sql.ts';
-import { ACCOUNT_COLUMNS, IS_ACCOUNT, mapAccount, OF_ACCOUNT } from './accounts.ts';
+import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
-const NOTE_ACCOUNT_SEEN = `UPDATE account SET seen_at = :at WHERE ${IS_ACCOUNT}`;
+const OWN = 'seller_id = :sellerId AND account_id = :accountId';
+const NOTE_ACCOUNT_SEEN = `
+  UPDATE account SET seen_at = :at WHERE seller_id = :sellerId AND id = :accountId`;
 
 export function sessionMutations(sql: Sql, audit: AuditLog) {
   const addSession = prepareInsertSession(sql);
@@ -19,11 +21,10 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.password = :passwordHash
       AND a.is_password_off = 0
       AND (a.totp_secret IS NULL OR CAST(:hasTotp AS integer) = 1) AND s.disabled_at IS NULL`);
-  const noteSeen = sql.prepare(`UPDATE session SET seen_at = :at WHERE ${OF_ACCOUNT} AND id = :id`);
+  const noteSeen = sql.prepare(`UPDATE session SET seen_at = :at WHERE ${OWN} AND id = :id`);
   const noteAccountSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
-  const end = sql.prepare(`
-    DELETE FROM session WHERE ${OF_ACCOUNT} AND id = :id RETURNING user_agent`);
-  const endOthers = sql.prepare(`DELETE FROM session WHERE ${OF_ACCOUNT} AND id <> :id`);
+  const end = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id = :id RETURNING user_agent`);
+  const endOthers = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id <> :id`);
 
   return {
     async createSession([{ sellerId, accountId, passwordHash, hasTotp }, session], at) {
@@ -57,15 +58,15 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
 /** Inserts a session; deletes the account's expired sessions and those over the limit. */
 export function prepareInsertSession(sql: Sql) {
   const findLastId = sql.prepare(`
-    SELECT coalesce(max(id), 0) AS id FROM session WHERE ${OF_ACCOUNT}`);
+    SELECT coalesce(max(id), 0) AS id FROM session WHERE ${OWN}`);
   const insert = sql.prepare(`
     INSERT INTO session
       (seller_id, account_id, id, hash, created_at, seen_at, address, user_agent)
     VALUES (:sellerId, :accountId, :id, :hash, :at, :at, :address, :userAgent)`);
   const removeOld = sql.prepare(`
-    DELETE FROM session WHERE ${OF_ACCOUNT} AND (
+    DELETE FROM session WHERE ${OWN} AND (
       created_at <= :oldest OR seen_at <= :idle OR id <= (
-      SELECT id FROM session WHERE ${OF_ACCOUNT}
+      SELECT id FROM session WHERE ${OWN}
       ORDER BY id DESC LIMIT 1 OFFSET ${SESSIONS_PER_ACCOUNT_LIMIT}))`);
   const noteSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
   return async (
@@ -82,7 +83,7 @@ export function prepareInsertSession(sql: Sql) {
 
 export function sessionQueries(sql: Sql) {
   const list = sql.prepare(`
-    SELECT ${COLUMNS} FROM session AS x WHERE ${OF_ACCOUNT} ORDER BY id DESC LIMIT :limit`);
+    SELECT ${COLUMNS} FROM session AS x WHERE ${OWN} ORDER BY id DESC LIMIT :limit`);
   const findSignedInSession = sql.prepare(`
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
     JOIN account AS a ON a.seller_id = x.seller_id AND a.id = x.account_id

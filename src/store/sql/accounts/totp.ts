@@ -6,10 +6,6 @@ import type { AccountStore, NewTotp } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
 import { readBytes, readInteger, readText, type Sql } from '../sql.ts';
-import { IS_ACCOUNT, OF_ACCOUNT } from './accounts.ts';
-
-/** The number of an account's recovery codes that are left. */
-const CODES = `(SELECT count(*) FROM recovery_code WHERE ${OF_ACCOUNT}) AS codes`;
 
 /** The port as its mutations see it: secrets are encrypted before. */
 interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
@@ -22,17 +18,24 @@ interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
 
 export function totpMutations(sql: Sql, audit: AuditLog) {
   const enable = sql.prepare(`
-    UPDATE account SET totp_secret = :secret, totp_step = :step WHERE ${IS_ACCOUNT}`);
+    UPDATE account SET totp_secret = :secret, totp_step = :step
+    WHERE seller_id = :sellerId AND id = :accountId`);
   const disable = sql.prepare(`
     UPDATE account SET totp_secret = NULL
-    WHERE ${IS_ACCOUNT} AND totp_secret IS NOT NULL RETURNING email`);
+    WHERE seller_id = :sellerId AND id = :accountId AND totp_secret IS NOT NULL RETURNING email`);
   const takeStep = sql.prepare(`
-    UPDATE account SET totp_step = :step WHERE ${IS_ACCOUNT}
+    UPDATE account SET totp_step = :step WHERE seller_id = :sellerId AND id = :accountId
       AND (totp_step < :step OR totp_step > :latest)`);
-  const takeCode = sql.prepare(`DELETE FROM recovery_code WHERE ${OF_ACCOUNT} AND hash = :hash`);
-  const endSessions = sql.prepare(`DELETE FROM session WHERE ${OF_ACCOUNT}`);
+  const takeCode = sql.prepare(`
+    DELETE FROM recovery_code
+    WHERE seller_id = :sellerId AND account_id = :accountId AND hash = :hash`);
+  const endSessions = sql.prepare(`
+    DELETE FROM session WHERE seller_id = :sellerId AND account_id = :accountId`);
   const replaceCodes = prepareReplaceCodes(sql);
-  const findLeft = sql.prepare(`SELECT name, ${CODES} FROM account WHERE ${IS_ACCOUNT}`);
+  const findLeft = sql.prepare(`
+    SELECT name, (SELECT count(*) FROM recovery_code
+      WHERE seller_id = :sellerId AND account_id = :accountId) AS codes
+    FROM account WHERE seller_id = :sellerId AND id = :accountId`);
 
   return {
     async enableTotp([{ sellerId, accountId }, { sealed, step, recoveryHashes }, by], at) {
@@ -74,7 +77,8 @@ export function totpMutations(sql: Sql, audit: AuditLog) {
 }
 
 function prepareReplaceCodes(sql: Sql) {
-  const remove = sql.prepare(`DELETE FROM recovery_code WHERE ${OF_ACCOUNT}`);
+  const remove = sql.prepare(`
+    DELETE FROM recovery_code WHERE seller_id = :sellerId AND account_id = :accountId`);
   const add = sql.prepare(`
     INSERT INTO recovery_code (seller_id, account_id, hash)
     VALUES (:sellerId, :accountId, :hash)`);
@@ -88,8 +92,9 @@ function prepareReplaceCodes(sql: Sql) {
 
 export function totpQueries(sql: Sql) {
   const find = sql.prepare(`
-    SELECT totp_secret, totp_step, ${CODES} FROM account
-    WHERE ${IS_ACCOUNT} AND totp_secret IS NOT NULL`);
+    SELECT totp_secret, totp_step, (SELECT count(*) FROM recovery_code
+      WHERE seller_id = :sellerId AND account_id = :accountId) AS codes
+    FROM account WHERE seller_id = :sellerId AND id = :accountId AND totp_secret IS NOT NULL`);
   return {
     async findEncryptedTotp({ sellerId, accountId }: AccountReference) {
       const row = await find.get({ sellerId, accountId });
