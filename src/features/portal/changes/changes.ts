@@ -104,9 +104,10 @@ function readSearch(request: PageRequest, portal: Portal) {
   }
   const history = readHistoryFilter(request, form, errors);
   const { productId, sku, importId, keyId } = history;
-  const filter: MovementFilter = { types: types.length === 0 ? CHANGE_TYPES : types, ...history };
+  const shownTypes = types.length === 0 ? CHANGE_TYPES : types;
+  const filter: MovementFilter = { types: shownTypes, ...history };
   // A filter selects changes themselves; otherwise each import is one line.
-  const isCollapsed = types.length === CHANGE_TYPES.length
+  const isCollapsed = shownTypes.length === CHANGE_TYPES.length
     && [productId, sku, importId, keyId].every((condition) => condition === undefined);
   const scope = `changes ${sellerId} ${JSON.stringify([filter, upTo])}`;
   const start = readStart<number>(request, portal, scope, errors);

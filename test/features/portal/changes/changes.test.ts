@@ -107,6 +107,16 @@ describe('a change', () => {
 });
 
 describe('an import', () => {
+  test('is one line, also beside the error of an unknown type', async (t) => {
+    const { shop } = await start(t);
+    await importProducts(shop, 3);
+    for (const [path, status] of [['/changes', 200], ['/changes?type=x', 400]] as const) {
+      const page = await shop.user.get(`/portal${path}`);
+      assert.equal(page.status, status);
+      assert.equal(readRows(page).length, 1);
+    }
+  });
+
   test('is one row that expands to its first changes', async (t) => {
     const { shop } = await start(t);
     await call(shop, 'POST', '/products', MUG);
