@@ -15,7 +15,7 @@ import {
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnique, assertUnmerged, countFound, findNamedColumns, listIgnored,
-  missingColumns, normalizeName, parsePairs,
+  missingColumns, normalizeName, parseMap, parsePairs,
 } from './header.ts';
 import { DEFAULTABLE, SAFE_DEFAULTS } from './import-row.ts';
 import type { DecimalMark } from './numbers.ts';
@@ -145,9 +145,7 @@ export interface Columns extends Structure<number | undefined> {
  * @throws AppError `invalid_query`
  */
 export function parseColumnMap(text: string): ColumnMap {
-  return parsePairs(text, MEMBERS, {
-    parameter: 'map', instruction: 'Name one column', example: 'name:Title,sku:Code',
-  });
+  return parseMap(text, MEMBERS, 'name:Title,sku:Code');
 }
 
 /**

@@ -61,8 +61,8 @@ const SWALLOWED_ROWS: Issue = {
     + 'part of a text, or remove the line breaks from the cell.',
 };
 
-/** What files of DOS end in. */
-const DOS_END = /(?<![\0\x1a])[\0\x1a]+$/;
+/** What files of DOS end in: Ctrl-Z, and NUL characters after it. */
+const DOS_END = /(?<![\0\x1a])\x1a[\0\x1a]*$/;
 
 function explainUtf16(head: string): string {
   // In Latin scripts, big-endian text begins with a zero byte.
@@ -171,9 +171,17 @@ export class CsvReader {
     }
   }
 
-  /** Splits the text into records, and keeps the rest. */
+  /** Splits the text into records, up to a NUL character, such as a power cut leaves. */
   #scan(records: CsvRecord[], isLast: boolean): void {
     const text = isLast ? this.#text.replace(DOS_END, '') : this.#text;
+    const damage = text.indexOf('\0');
+    if (damage < 0) return this.#split(records, text, isLast);
+    this.#split(records, text.slice(0, damage), false);
+    throw this.#damaged();
+  }
+
+  /** Splits a text into records, and keeps the rest. */
+  #split(records: CsvRecord[], text: string, isLast: boolean): void {
     const { delimiter } = this;
     const hasQuotes = !this.hasLiteralQuotes;
     const marks = findMarks(text, delimiter);
@@ -232,6 +240,13 @@ export class CsvReader {
     return record;
   }
 
+  /** The error for a NUL character after the remaining text. */
+  #damaged(): AppError {
+    const fault = `Line ${this.#line + countLineBreaks(this.#text)} has a NUL character`;
+    return invalidFile(`${fault}: the file is damaged, or it is not text. Write the file again, or `
+      + 'remove the character if it is part of a text.');
+  }
+
   /** @param text the record, up to the quote */
   #neverClosed(text: string): AppError {
     const line = this.#line + countLineBreaks(text);
@@ -253,7 +268,9 @@ export class CsvReader {
 
   #tooLong(): AppError {
     const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
-    return invalidFile(`The record that begins on line ${this.#line} has more than ${limit}.`);
+    const fault = `The record that begins on line ${this.#line} has more than ${limit}`;
+    return invalidFile(`${fault}. Shorten its texts. If it should be several rows, close the quote `
+      + 'that joins them.');
   }
 }
 

@@ -26,6 +26,9 @@ const JSON_ARRAY = /^\s*\[\s*(?:[{["\]]|$)/;
 const JSON_OBJECT = /^\s*\{\s*(?:"|$)/;
 const ARRAY_DETAIL = 'This is a JSON array. Send NDJSON: a line for each object, without the '
   + 'brackets and commas around them.';
+/** A first line of texts with a delimiter. */
+const CSV_START = /^\s*["\p{L}][^\r\n{]*[,;\t|]/u;
+const CSV_DETAIL = 'This is CSV, not NDJSON. Send it as text/csv.';
 const OBJECT_DETAIL = 'This is JSON, not CSV. Send it as NDJSON: a line for each object.';
 
 type TextFormat = 'csv' | 'ndjson';
@@ -38,7 +41,9 @@ function assertRows(head: Buffer, format: TextFormat): void {
   const text = head.toString().replace(/^\uFEFF/, '');
   if (MARKUP.test(text)) throw new AppError('invalid_data', MARKUP_DETAIL);
   if (JSON_ARRAY.test(text)) throw new AppError('invalid_data', ARRAY_DETAIL);
-  if (format === 'csv' && JSON_OBJECT.test(text)) throw new AppError('invalid_data', OBJECT_DETAIL);
+  const other = format === 'csv' ? JSON_OBJECT : CSV_START;
+  if (!other.test(text)) return;
+  throw new AppError('invalid_data', format === 'csv' ? OBJECT_DETAIL : CSV_DETAIL);
 }
 
 /** Whether a file that begins like this may be a workbook. */

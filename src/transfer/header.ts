@@ -1,9 +1,16 @@
 /** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
+import { SENT_FIELDS } from '../domain/catalogue/product-fields.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { isBlank } from './csv-cells.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
+/** Members of products and of stock changes that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set([
+  ...SENT_FIELDS.filter(({ kind }) => kind === 'price' || kind === 'quantity')
+    .map(({ name }) => name),
+  'set', 'adjust', 'expect', 'sequence',
+]);
 const MISSING = 'The file has no column for';
 /** Shown characters of a column name. */
 const NAME_LIMIT_CHARACTERS = 100;
@@ -36,6 +43,36 @@ export function parsePairs<Member extends string>(
     pairs.set(member, value);
   }
   return pairs;
+}
+
+/**
+ * Parses the columns that a client names, such as `name:Title,sku:Code`.
+ * @throws AppError `invalid_query`, also for a number in the column of another member
+ */
+export function parseMap<Member extends string>(
+  text: string, members: readonly Member[], example: string,
+): ReadonlyMap<Member, string> {
+  const map = parsePairs(text, members, {
+    parameter: 'map', instruction: 'Name one column', example,
+  });
+  const shared = findShared(map);
+  if (!shared) return map;
+  const fault = `Names one column for both ${shared.join(' and ')}`;
+  const detail = `${fault}. Name another column for one of them.`;
+  throw invalidQuery([{ parameter: 'map', code: 'mismatch', detail }]);
+}
+
+/** Two members that are read from one column, although one of them is a number. */
+export function findShared<Member extends string>(
+  map: Iterable<readonly [Member, string]>,
+): readonly [Member, Member] | undefined {
+  const pairs = [...map].map(([member, name]) => [member, normalizeName(name)] as const);
+  for (const [at, [member, name]] of pairs.entries()) {
+    const other = pairs.slice(0, at).find(([earlier, earlierName]) => earlierName === name
+      && (NUMBERS.has(member) || NUMBERS.has(earlier)));
+    if (other) return [other[0], member];
+  }
+  return undefined;
 }
 
 /**

@@ -127,8 +127,7 @@ export function parseLevel(
 ): ParseResult<number> {
   if (DIGITS.test(cell)) return { value: Number(cell) };
   const parsed = parseNumber(cell, { mark, isWhole: true, isDifference: true });
-  const sign = 'value' in parsed && parsed.value !== 0 && /^[+-]/.exec(toNumberText(cell));
-  if (!sign) return parsed;
+  if ('error' in parsed || !/^[+-]/.test(toNumberText(cell))) return parsed;
   return invalid('range', `A stock level has no sign. ${remedy}`);
 }
 

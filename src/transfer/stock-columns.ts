@@ -11,7 +11,7 @@ import {
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnmerged, countFound, findNamedColumns, listIgnored, missingColumns,
-  normalizeName, parsePairs,
+  normalizeName, parseMap,
 } from './header.ts';
 
 export type StockMember = keyof StockChange;
@@ -44,9 +44,8 @@ export interface StockColumns {
  * @throws AppError `invalid_query`
  */
 export function parseStockColumnMap(text: string): StockColumnMap {
-  return parsePairs(text.replace(/(^|,)stock:/g, '$1set:'), STOCK_MEMBERS, {
-    parameter: 'map', instruction: 'Name one column', example: 'sku:Code,set:Quantity',
-  });
+  const members = text.replace(/(^|,)stock:/g, '$1set:');
+  return parseMap(members, STOCK_MEMBERS, 'sku:Code,set:Quantity');
 }
 
 /** The columns that each member might have, by their index from 0. */

@@ -40,10 +40,15 @@ interface StockCsvSettings extends FileOptions {
   readonly hasSource: boolean;
   /** Whether the rows of a product are added up, for which all of them are needed. */
   readonly isSum?: boolean;
+  /** Whether products that the file does not name are set to 0. */
+  readonly isStocktake?: boolean | undefined;
 }
 
 export const NO_SUM = 'A file of rejected rows has only some rows of a product, so they cannot be '
   + 'added up. Correct the original file and send all of it.';
+const NO_STOCKTAKE = 'A file of rejected rows has only some of the products, so it cannot be a '
+  + 'stocktake. Send it as changes of stock instead, or correct the original file and send all of '
+  + 'it.';
 const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
   + 'map=adjust:COLUMN.';
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
@@ -80,7 +85,8 @@ export class StockCsvRows {
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     const settings = this.#settings;
     return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
-      if (settings.isSum && isErrorColumn(header[0])) throw new AppError('invalid_data', NO_SUM);
+      const fault = settings.isStocktake ? NO_STOCKTAKE : settings.isSum ? NO_SUM : undefined;
+      if (fault && isErrorColumn(header[0])) throw new AppError('invalid_data', fault);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
       );

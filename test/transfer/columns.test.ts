@@ -143,6 +143,16 @@ test('rejects a malformed map, and one that names a member twice', () => {
   }
 });
 
+test('rejects a map that reads a number from the column of another member', () => {
+  for (const map of ['price:VK,stock:VK', 'sku:Teil,stock:teil']) {
+    const { code, issues } = catchAppError(() => parseColumnMap(map));
+    assert.equal(code, 'invalid_query');
+    assert.match(issues[0]?.detail ?? '', /^Names one column for both \w+ and \w+\. Name another/);
+  }
+  // Texts may be the same: shops use barcodes as SKUs, or SKUs as names.
+  assert.equal(parseColumnMap('sku:EAN,barcode:EAN,name:EAN').size, 3);
+});
+
 test('rejects a map to a missing column, and lists the existing ones', () => {
   const { code, issues: [issue] } =
     catchAppError(() => findColumns(OWN, parseColumnMap('name:Title')));

@@ -92,8 +92,7 @@ test('reads a plus sign only in differences', () => {
 
 test('rejects signs of stock levels, and names the remedy for differences', () => {
   assert.deepEqual(parseLevel('3', undefined, ''), { value: 3 });
-  assert.deepEqual(parseLevel('-0', undefined, ''), { value: 0 });
-  for (const cell of ['+5', '-3', '\'+5', '+1.234,0']) {
+  for (const cell of ['+5', '-3', '\'+5', '+1.234,0', '-0', '+0', '-0,00']) {
     const parsed = parseLevel(cell, undefined, 'Do this.');
     const detail = 'error' in parsed ? parsed.error.detail : '';
     assert.match(detail, /^A stock level has no sign\. Do this\.$/, cell);

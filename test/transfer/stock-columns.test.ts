@@ -141,6 +141,15 @@ test('reads the columns that a map names, and ignores the alternatives to them',
     ['sku 0', 'set 1', 'reason 2']);
 });
 
+test('rejects a map that reads a number from the column of another member', () => {
+  for (const map of ['sku:Teil,stock:teil', 'set:A,expect: a ', 'sku:SKU,reason:B,set:B']) {
+    const { code, issues } = catchAppError(() => parseStockColumnMap(map));
+    assert.equal(code, 'invalid_query');
+    assert.match(issues[0]?.detail ?? '', /^Names one column for both \w+ and \w+\. Name another/);
+  }
+  assert.equal(parseStockColumnMap('sku:EAN,reason:EAN').size, 2);
+});
+
 test('rejects a map with unknown or duplicate members, or with a missing column', () => {
   for (const map of ['name:X', 'sku', 'sku:', 'set:A,stock:B', 'sku:A,sku:B', '']) {
     const { code, issues } = catchAppError(() => parseStockColumnMap(map));

@@ -1,5 +1,6 @@
 /** Describes the results of stock changes in responses. */
 import { formatProductId, type SellerId } from '../../domain/id.ts';
+import { formatCount } from '../../domain/wording.ts';
 import {
   describeInvalid, isFailure, isMismatch, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
@@ -69,6 +70,7 @@ export function isIdUnknown(sellerId: SellerId, entry: SentChange, result: Stock
 
 /** Why a stocktake is rejected. @param override How to allow it, such as `raise zero_limit`. */
 export function explainZeroLimit(missing: number, limitPercent: number, override: string): string {
-  return `${missing} products are not named and would be set to 0: over ${limitPercent} % of the `
-    + `products in stock. To allow it, ${override}.`;
+  const products = missing === 1 ? '1 product is' : `${formatCount(missing)} products are`;
+  return `${products} not named and would be set to 0: over ${limitPercent} % of the products in `
+    + `stock. To allow it, ${override}.`;
 }

@@ -235,7 +235,8 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
   if (isTable(mediaType)) {
     return new StockCsvRows({
       map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
-      isSum: options.duplicates === 'sum', ...toFileOptions(options),
+      isSum: options.duplicates === 'sum', isStocktake: options.complete,
+      ...toFileOptions(options),
     });
   }
   assertNoCsvParameters(options, ['map']);

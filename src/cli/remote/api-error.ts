@@ -129,9 +129,15 @@ export function formatIssues(issues: unknown): string {
   }).join(' ');
 }
 
-/** A text from the server with its parameters as flags: `decimal=comma` as `--decimal comma`. */
+/**
+ * A text from the server with its parameters as flags: `decimal=comma` as `--decimal comma`. The
+ * counts of its summary are printed in words.
+ */
 export function toFlags(text: string): string {
-  const words = text.replace('to POST /api/v1/stock, not as an import', 'with "stock sync"');
+  const words = text.replace('to POST /api/v1/stock, not as an import', 'with "stock sync"')
+    .replace(/\bzero_limit\b/, '--zero-limit').replace('send force=true', 'add --force')
+    .replace('as text/csv', 'with --format csv')
+    .replace('The summary counts the results until then. ', '');
   return words.replaceAll(FILE_PARAMETER, (_, name: string, value: string) => {
     const flag = `--${name.replace('_', '-')}`;
     return /\s/.test(value) ? `${flag} "${value}"` : `${flag} ${value}`;

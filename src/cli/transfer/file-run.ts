@@ -16,7 +16,7 @@ import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { asMembers, TemporaryFailure, toFlags, withRetries } from '../remote/api-error.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { readSource, type SourceFile } from './source-file.ts';
+import { isRejectedRowsFile, readSource, type SourceFile } from './source-file.ts';
 
 export interface FileRun<Line> {
   readonly source: SourceFile;
@@ -233,15 +233,17 @@ export function explainRejected(
   for (const { line, sku, reason } of shownRows) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
+  const [rows, them] = failed === 1 ? ['It is', 'it'] : ['They are', 'them'];
+  const whole = isRejectedRowsFile(source) ? 'the original file' : source;
   const again = hasParts
-    ? `Where an error asks for the whole file, ${verb} all of ${source} again, corrected or with `
+    ? `Where an error asks for the whole file, ${verb} all of ${whole} again, corrected or with `
       + '--duplicates.'
-    : flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`
-    : `Correct them in ${source}, or ${verb} it and correct the rejected rows.`;
-  const where = rejectedFile === undefined ? '' : ` The rows are in ${rejectedFile}.`;
+    : flags['dry-run'] === undefined ? `Correct ${them} there and ${verb} that file${how}.`
+    : `Correct ${them} in ${source}, or ${verb} it and correct the rejected rows.`;
+  const where = rejectedFile === undefined ? '' : ` The rejected rows are in ${rejectedFile}.`;
   const hint = advice !== undefined ? `${advice}${where}`
-    : rejectedFile !== undefined ? `They are in ${rejectedFile}. ${again}`
-    : 'To get them in a file that you can correct, '
+    : rejectedFile !== undefined ? `${rows} in ${rejectedFile}. ${again}`
+    : `To get ${them} in a file that you can correct, `
       + (source === '-' ? `${verb} a file instead of a pipe.` : 'run it with --rejected FILE.');
   return new CommandFailure(`${formatCounted(failed, 'row')} rejected. ${hint}`);
 }

@@ -14,7 +14,7 @@ import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { createStockReader } from '../../transfer/stock-rows.ts';
 import type { TableReader } from '../../transfer/table-reader.ts';
 import { UsageError } from '../command.ts';
-import { openText, type SourceFile, withoutExtension } from './source-file.ts';
+import { openText, rejectedStem, type SourceFile } from './source-file.ts';
 
 const WITHOUT_CREATING = constants.O_WRONLY | constants.O_APPEND;
 
@@ -127,6 +127,6 @@ export class RejectedRowsFile {
     if (this.#options.path !== undefined) return [this.#options.path];
     const { path, format } = this.#source;
     return Array.from({ length: REJECTED_ROWS_FILES_LIMIT }, (_, index) =>
-      `${withoutExtension(path)}.failed${index === 0 ? '' : `-${index + 1}`}.${format}`);
+      `${rejectedStem(path)}${index === 0 ? '' : `-${index + 1}`}.${format}`);
   }
 }

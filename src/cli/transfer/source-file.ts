@@ -100,9 +100,28 @@ function requireFormat(path: string): TextFormat {
   throw new UsageError(`Give the format of ${nameFile(path)}: --format csv or --format ndjson.`);
 }
 
+/** @throws UsageError, UnreadableFile */
+function rejectUnknown(path: string): TextFormat {
+  if (!isRowsFile(path)) return requireFormat(path);
+  throw new UnreadableFile(`${path} is not a workbook, or it is damaged. Save it again as .xlsx.`);
+}
+
 /** The name of a file in messages. */
 export function nameFile(path: string): string {
   return path === '-' ? 'standard input' : path;
+}
+
+/** The path of a file of rejected rows, without the extensions of a format. */
+const FAILED = /\.failed(?:-\d+)?$/;
+
+/** Whether the name says that the file has rejected rows of another one. */
+export function isRejectedRowsFile(path: string): boolean {
+  return FAILED.test(withoutExtension(path));
+}
+
+/** The path of the rejected rows of a file, without its extension; also of rows rejected again. */
+export function rejectedStem(path: string): string {
+  return `${withoutExtension(path).replace(FAILED, '')}.failed`;
 }
 
 /** The path without the extensions of a format. */
@@ -117,6 +136,7 @@ export async function openSource(
   const flag = parseFormat(formatFlag);
   const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (path !== '-' && !file) throw new UnreadableFile(`There is no file ${path}.`);
+  if (file?.isDirectory()) throw new UnreadableFile(`${path} is a folder. Name a file in it.`);
   try {
     // Other files, such as named pipes, can be read only once.
     const start = path === '-' ? await peek(io.stdin)
@@ -129,7 +149,7 @@ export async function openSource(
       sizeBytes: file?.isFile() ? file.size : undefined,
       isCompressed: isGzip || /\.gz$/i.test(path),
       hasLines: !isWorkbookStart(text),
-      format: flag ?? findFormatByName(path) ?? recognize(text) ?? requireFormat(path),
+      format: flag ?? findFormatByName(path) ?? recognize(text) ?? rejectUnknown(path),
     };
   } catch (error) {
     throw explainUnreadable(path, error);

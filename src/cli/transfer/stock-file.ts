@@ -12,7 +12,7 @@ import { explainStockResult } from '../remote/stock.ts';
 import { readNumber } from '../settings.ts';
 import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { CSV_FLAGS, readCsvOptions, type SourceFile, withoutExtension } from './source-file.ts';
+import { CSV_FLAGS, isRejectedRowsFile, readCsvOptions, type SourceFile } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
 export interface StockOptions extends CsvOptions, Pick<
@@ -66,7 +66,7 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
 /** Options for a file of this name: rejected rows are only a part of a stocktake. */
 export function adaptOptions(name: string, options: StockOptions): StockOptions {
   const { complete, zero_limit, force, ...others } = options;
-  return /\.failed(?:-\d+)?$/.test(withoutExtension(name)) ? others : options;
+  return isRejectedRowsFile(name) ? others : options;
 }
 
 /** A run whose retries, also those of a later process, share the Idempotency-Key. */

@@ -8,6 +8,8 @@ import { AppError, type Issue } from '../error.ts';
 
 /** Such as 4.00638E+12, and 4,00638E+12 in other countries. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
+/** Such as 1E5, which a spreadsheet reads as 100000. */
+const EXPONENT = /^\d+(?:[.,]\d+)?E\+?\d\d?$/i;
 /** Such as 4711.0, as programs write a column of numbers that has blank cells. */
 const DECIMAL_NUMBER = /^\d{3,}[.,]0$/;
 
@@ -31,9 +33,14 @@ export function looksLikeDate(sku: string): boolean {
   return DATES.some((date) => date.test(sku));
 }
 
-/** The same for SKUs that differ only in case, spaces and leading zeros. */
+/**
+ * The same for SKUs that people and programs confuse: they differ in case, accents, spaces, marks,
+ * and leading zeros, or one is the other as a number.
+ */
 export function foldSku(sku: string): string {
-  return sku.normalize('NFKC').toLowerCase().replace(/\s/g, '').replace(/^0+(?=.)/, '');
+  const number = EXPONENT.test(sku) ? String(Number(sku.replace(',', '.'))) : sku;
+  const text = number.normalize('NFKD').toLowerCase().toUpperCase(); // ß is SS
+  return text.replace(/[^\p{L}\p{N}]/gu, '').replace(/^0+(?=.)/, '') || sku;
 }
 
 /** The error of a row whose id belongs to a product with another SKU. */

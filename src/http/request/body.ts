@@ -187,7 +187,9 @@ export async function* decompress(
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('invalid_data', 'The body is not valid gzip.', { cause: error });
+    const detail = 'The body is not valid gzip, or its end is missing. Compress it again, or send '
+      + 'it uncompressed, without Content-Encoding.';
+    throw new AppError('invalid_data', detail, { cause: error });
   }
 }
 

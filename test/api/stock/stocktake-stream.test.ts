@@ -68,11 +68,15 @@ test('zeroes nothing if a spreadsheet has shortened a SKU', async (t) => {
 });
 
 test('zeroes nothing if an unknown SKU may be that of a product', async (t) => {
-  const stocks = { '00815': 5, 'A-1': 5, 'B 2': 5, C: 5 };
+  const meantBySku = {
+    815: '00815', 'a-1': 'A-1', '0A-1': 'A-1', 'A\u20111': 'A-1', b2: 'B 2', '5A': '-5A',
+    '1.234.567': '1234567', 'STRASSE 1': 'Straße 1', 100000: '1E5', 'CAFE\u0301': 'café',
+  };
+  const skus = [...new Set(Object.values(meantBySku))];
+  const stocks = Object.fromEntries([...skus, 'C'].map((sku) => [sku, 5]));
   const { seller } = await openShop(t, stocks);
-  const cases = [['815', '00815'], ['a-1', 'A-1'], ['0A-1', 'A-1'], ['b2', 'B 2']] as const;
-  for (const [sku, meant] of cases) {
-    const rows = ['00815', 'A-1', 'B 2'].filter((other) => other !== meant);
+  for (const [sku, meant] of Object.entries(meantBySku)) {
+    const rows = skus.filter((other) => other !== meant);
     const file = [sku, ...rows].map((name) => `${name},5\n`).join('');
     for (const query of ['force=true&dry_run=true', 'force=true']) {
       const { last } = await take(seller, file, query);
@@ -82,8 +86,36 @@ test('zeroes nothing if an unknown SKU may be that of a product', async (t) => {
   }
   assert.deepEqual(await readStocks(seller), stocks);
   // Both products are named, so nobody can mean one by the other.
-  const { last } = await take(seller, '815,5\n00815,5\na-1,1\nA-1,4\nB 2,5\n', 'force=true');
+  const file = [815, 'a-1', ...skus].map((name) => `${name},5\n`).join('');
+  const { last } = await take(seller, file, 'force=true');
   assert.equal(last.summary.zeroed, 1);
+});
+
+test('zeroes nothing if a line of NDJSON has a SKU with the mark of a spreadsheet', async (t) => {
+  const stocks = { 101: 5, '00123': 5, '-5A': 5, C: 5 };
+  const { seller } = await openShop(t, stocks);
+  for (const [sku, meant] of [["'101", '101'], ['="00123"', '00123'], ["'-5A", '-5A']] as const) {
+    const lines = [sku, ...Object.keys(stocks).filter((other) => other !== meant)];
+    const answer = await sendLines(seller, lines.map((name) => ({ sku: name, set: 5 })), {
+      query: `${COMPLETE}&force=true`,
+    });
+    assert.match(readLines(answer).last.problem.detail,
+      new RegExp(`^Line 1 has a SKU that no product has, and may mean your product "${meant}", `));
+  }
+  assert.deepEqual(await readStocks(seller), stocks);
+});
+
+test('rejects a file of rejected rows, which has only some of the products', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  for (const file of ['error,sku,stock\n,A,1\n', '\ufefferror;sku;stock\nUnknown;A;1\n']) {
+    for (const query of [COMPLETE, `${COMPLETE}&dry_run=true&force=true`]) {
+      const answer = await sendStock(seller, file, { query, headers: CSV });
+      assert.equal(answer.json().detail, 'A file of rejected rows has only some '
+        + 'of the products, so it cannot be a stocktake. Send it as changes of stock instead, or '
+        + 'correct the original file and send all of it.');
+    }
+  }
+  assert.deepEqual(await readStocks(seller), { A: 5, B: 5, C: 5 });
 });
 
 test('accepts NDJSON, by SKU and id, and reports only failed lines on request', async (t) => {

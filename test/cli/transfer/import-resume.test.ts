@@ -84,7 +84,7 @@ test('reports a rejected row once, even if an earlier attempt reported it too', 
   const { status, notes } = await run(['import', path], environment);
   assert.equal(status, 1);
   assert.equal(notes.match(/Line 3, SKU X: sku: No\./g)?.length, 1);
-  assert.match(notes, /1 row rejected\. They are in [^\n]*products\.failed\.csv/);
+  assert.match(notes, /1 row rejected\. It is in [^\n]*products\.failed\.csv/);
 });
 
 const cutOff: RequestListener = async (request, response) => {

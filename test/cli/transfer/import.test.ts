@@ -152,7 +152,7 @@ describe('import', { concurrency: 2 }, () => {
     const file = join(shop.folder, 'products.failed.csv');
     assert.ok(failed.notes.endsWith('2 rows rejected. 2 rejected rows are new products without a '
       + 'value for stock. Run the command again with --default stock:0. '
-      + `The rows are in ${file}.\n`), failed.notes);
+      + `The rejected rows are in ${file}.\n`), failed.notes);
     const dry = await shop.run('import', path, '--dry-run', '--json');
     assert.match(JSON.parse(dry.out).summary.advice, /again with --default stock:0\.$/);
     assert.equal((await shop.run('import', path, '--default', 'stock:0')).status, 0);

@@ -123,7 +123,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     writeFileSync(path, 'sku,name,category,price,stock\nA,A,B,x,1\n');
     const { notes } = await shop.run('import', path, '--dry-run');
     assert.ok(notes.endsWith(
-      `failed.csv. Correct them in ${path}, `
+      `failed.csv. Correct it in ${path}, `
       + 'or import it and correct the rejected rows.\n'), notes);
   });
 
@@ -150,7 +150,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     const failed = readFileSync(failedPath, 'utf8');
     assert.match(failed, /^{"error":"price: Line 1 has .*","sku":"A",.*"price":2,.*}\n$/);
     assert.equal((await shop.run('import', failedPath)).status, 1);
-    const again = readFileSync(join(shop.folder, 'products.failed.failed.ndjson'), 'utf8');
+    const again = readFileSync(join(shop.folder, 'products.failed-2.ndjson'), 'utf8');
     assert.equal(again, failed);
   });
 

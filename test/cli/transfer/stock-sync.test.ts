@@ -124,7 +124,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     const { status, out, notes } = await shop.run('stock', 'sync', path, '--dry-run');
     assert.equal(status, 1);
     assert.match(out, /^Dry run, nothing was changed: 1 applied, 0 unchanged, 1 rejected/);
-    assert.match(notes, /Correct them in .*stock\.ndjson, or sync it and correct/);
+    assert.match(notes, /Correct it in .*stock\.ndjson, or sync it and correct/);
     assert.deepEqual(await readStock(shop), { 'MUG-1': 10, 'CUP-1': 20 });
   });
 
@@ -183,6 +183,19 @@ describe('stock sync', { concurrency: 2 }, () => {
       + 'Before that: 3 applied, 0 unchanged, 0 set to 0, 0 rejected.\n');
   });
 
+  test('names a rejected stocktake and its limit in the words of the command line', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'count.csv');
+    writeFileSync(path, 'sku;Bestand\nMUG-1;4\n');
+    const args = ['stock', 'sync', path, '--complete', '--zero-limit'];
+    const { status, notes } = await shop.run(...args, '10');
+    assert.equal(status, 2);
+    assert.equal(notes, 'The stock sync was rejected. 1 product is not named and would be set to '
+      + '0: over 10 % of the products in stock. To allow it, raise --zero-limit or add --force. No '
+      + 'product was set to 0. Changes already written stay. Before that: 1 applied, 0 unchanged, '
+      + '0 set to 0, 0 rejected.\n');
+  });
+
   test('says to send the rejected rows of a stocktake without --complete', async (t) => {
     const shop = await openStockedShop(t);
     const path = join(shop.folder, 'count.csv');
@@ -190,7 +203,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     const { status, out, notes } = await shop.run('stock', 'sync', path, '--complete');
     assert.equal(status, 1);
     assert.match(out, /: 1 applied, 0 unchanged, 1 set to 0, 1 rejected/);
-    assert.match(notes, /Correct them there and sync that file, without --complete\.\n$/);
+    assert.match(notes, /Correct it there and sync that file, without --complete\.\n$/);
     assert.deepEqual(await readStock(shop), { 'MUG-1': 4, 'CUP-1': 0 });
   });
 
@@ -218,7 +231,9 @@ describe('stock sync', { concurrency: 2 }, () => {
   const failures: readonly [name: string, args: readonly string[], says: RegExp][] = [
     ['no server', ['stock.ndjson', '--url', 'http://127.0.0.1:2'], /^No server at/],
     ['no file', ['none.csv'], /^There is no file .*none\.csv\.\n$/],
-    ['a folder', ['.', '--format', 'csv'], /cannot be read/],
+    ['a folder', ['.'], /is a folder\. Name a file in it\./],
+    ['a damaged workbook', ['noise.xlsx'], /noise\.xlsx is not a workbook, or it is damaged\./],
+    ['CSV as NDJSON', ['rows.csv', '--format', 'ndjson'], /This is CSV.* it with --format csv\./],
     ['a wrong flag', ['stock.ndjson', '--source', 'x'.repeat(65)], /^[^\n]*--source: /],
     ['a limit without a stocktake', ['stock.ndjson', '--zero-limit', '5'], /add --complete/],
     ['a limit out of range', ['stock.ndjson', '--complete', '--zero-limit', '101'], /0 to 100/],
@@ -226,6 +241,8 @@ describe('stock sync', { concurrency: 2 }, () => {
   test('exits with status 2 and one line if nothing was applied', async (t) => {
     const shop = await openStockedShop(t);
     writeFileSync(join(shop.folder, 'stock.ndjson'), stock);
+    writeFileSync(join(shop.folder, 'noise.xlsx'), Buffer.from([0, 1, 2, 0, 3]));
+    writeFileSync(join(shop.folder, 'rows.csv'), 'sku,stock\nMUG-1,1\n');
     for (const [name, [path = '', ...args], says] of failures) {
       const { status, out, notes } = await shop.run(
         'stock', 'sync', join(shop.folder, path), ...args,

@@ -9,11 +9,11 @@ import { countTo } from '../../store/contract/fixture.ts';
 import { CSV_HEADER, IMPORT, sendFile } from './import.ts';
 import { assertProblem } from '../../api/problem.ts';
 
-for (const type of ['text/csv', 'application/x-ndjson']) {
+for (const [type, row] of [['text/csv', CSV_HEADER], ['application/x-ndjson', '{}\n']] as const) {
   test(`rejects too many blank lines, even in a small gzip body (${type})`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
-    const body = gzipSync(CSV_HEADER + '\n'.repeat(1_000_000));
+    const body = gzipSync(row + '\n'.repeat(1_000_000));
     const answer = await sendFile(seller, { body, type, headers: { 'content-encoding': 'gzip' } });
     assert.match(answer.text, /10000 blank lines/);
   });

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { explainUntrusted } from '../../../transfer/column-names.ts';
-import { normalizeName } from '../../../transfer/header.ts';
+import { findShared, normalizeName } from '../../../transfer/header.ts';
 import { type Field, renderFields } from '../forms/fields.ts';
 import type { Form, FormState } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
@@ -38,14 +38,21 @@ export function columnFieldNames(members: readonly string[]): string[] {
   return members.map((member) => `column_${member}`);
 }
 
-/** Reads the chosen columns; ignores values that the form does not offer. */
+/**
+ * Reads the chosen columns; ignores values that the form does not offer. Adds an error for a number
+ * from the column of another member.
+ */
 export function readColumns<Member extends string>(
   form: Form, members: readonly Member[], { head: { header } }: FileDescription,
+  errors: Map<string, string>,
 ): MemberValues<Member> {
-  return members.flatMap((member): MemberValues<Member> => {
+  const map = members.flatMap((member): MemberValues<Member> => {
     const name = header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
     return name ? [[member, name]] : [];
   });
+  const [, member] = findShared(map) ?? [];
+  if (member) errors.set(`column_${member}`, 'Choose another column: this one is read already.');
+  return map;
 }
 
 /** A choice of columns for each member. */

@@ -97,7 +97,9 @@ test('lets the seller choose between several columns of stock', async (t) => {
     /several columns for stock: "On hand" and "Available"\. Choose one of them below\./);
   assert.match(preview.text, /Detected: On hand or Available/);
   assert.doesNotMatch(preview.text, /Import now/);
-  const chosen = await act(user, '', { column_set: '2' });
+  const shared = await act(user, '', { column_sku: '2', column_set: '2' });
+  assert.match(shared.text, /Choose another column: this one is read already\./);
+  const chosen = await act(user, '', { column_sku: '', column_set: '2' });
   assert.match(chosen.text, /SKU-1 2 7 3 /);
   await act(user, 'commit');
   assert.equal((await readStock())['SKU-1'], 3);

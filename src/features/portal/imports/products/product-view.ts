@@ -67,7 +67,8 @@ export const productKind: FileJobKind<ProductImport> = {
     'mode', 'duplicates', ...CSV_FIELD_NAMES, ...columnFieldNames(CHOSEN_MEMBERS),
     ...DEFAULTABLE.map((member) => `default_${member}`),
   ],
-  readSettings: (form, task) => ({ ...task, settings: readSettings(form, task) }),
+  readSettings: (form, task, errors) =>
+    ({ ...task, settings: readSettings(form, task, errors) }),
   view: viewProducts,
   file: {
     otherKind: 'stock', otherLabel: 'stock file', open: openProducts,
@@ -181,7 +182,9 @@ function renderAdvice(task: ProductImport, isDryRun: boolean): Content {
 }
 
 /** Reads the settings form; ignores values that the form does not offer. */
-function readSettings(form: Form, { file }: ProductImport): ProductSettings {
+function readSettings(
+  form: Form, { file }: ProductImport, errors: Map<string, string>,
+): ProductSettings {
   const { value: mode } = MODES.find(({ value }) => value === form.get('mode')) ?? MODES[0];
   // An update creates no products, so it has no fields for defaults.
   const members = mode === 'update' ? [] : DEFAULTABLE;
@@ -190,7 +193,7 @@ function readSettings(form: Form, { file }: ProductImport): ProductSettings {
     return text === '' ? [] : [[member, text]];
   });
   return {
-    mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults, ...readCsvFields(form),
+    mode, map: readColumns(form, CHOSEN_MEMBERS, file, errors), defaults, ...readCsvFields(form),
     duplicates: DUPLICATE_ROWS.find((choice) => choice === form.get('duplicates')),
   };
 }

@@ -129,13 +129,14 @@ function readFile(
 }
 
 function openReader(
-  { map, source, duplicates, ...settings }: StockSettings, head: FileHead,
+  { map, source, duplicates, isComplete, ...settings }: StockSettings, head: FileHead,
 ): StockCsvRows | StockNdjsonRows {
   const hasSource = source !== undefined;
   if (head.format === 'ndjson') return new StockNdjsonRows(hasSource);
   const isSum = duplicates === 'sum';
   return new StockCsvRows({
-    map: new Map(map), hasSource, isSum, ...toFileOptions(settings, head),
+    map: new Map(map), hasSource, isSum, isStocktake: isComplete,
+    ...toFileOptions(settings, head),
   });
 }
 

@@ -228,7 +228,7 @@ function readSettings(
   const typed = parseTypedWhole(form.get('zero_limit'));
   const percent = 'value' in typed ? STOCK_SYNC_VALIDATORS.zero_limit.parse(typed.value) : typed;
   return {
-    map: readColumns(form, STOCK_MEMBERS, file),
+    map: readColumns(form, STOCK_MEMBERS, file, errors),
     isComplete: form.get('complete') === 'true',
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
