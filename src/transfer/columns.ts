@@ -24,6 +24,8 @@ import { matchStockColumns } from './stock-columns.ts';
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
 
+/** Members that a column with their own name does not decide: another one may have the numbers. */
+const SEVERAL: ReadonlySet<Member> = new Set(['barcode', 'price', 'stock']);
 /** Before the name of a pair of metadata, in the name of its column. */
 const PAIR_PREFIX = 'metadata.';
 
@@ -84,10 +86,10 @@ const LAYOUTS: readonly Layout[] = [
     shop: 'shopifyUrlHandle', identifying: ['url handle', 'title', 'price'], group: 'url handle',
     decimal: 'point',
   },
-  {
-    ...WOOCOMMERCE, identifying: ['name', 'regular price'],
+  ...['type', 'categories'].map((name): Layout => ({
+    ...WOOCOMMERCE, identifying: ['name', 'regular price', name],
     kind: 'type', id: 'id', parent: 'parent',
-  },
+  })),
   ...WOOCOMMERCE_TRANSLATIONS.map((names): Layout => {
     const [id = '', kind = '', sku = '', name = '', description = '', stock = '', price = '',
       category = '', parent = ''] = names.split('/').map(normalizeName);
@@ -204,7 +206,7 @@ export function matchColumns(
     const field = shop && SENT_FIELDS.find(({ name }) => name === member);
     const ownNames = field ? (columns ? columns[member] : field.shopColumns[shop]) : [member];
     const own = (ownNames ?? []).flatMap(find);
-    if (own.length > 0 && member !== 'barcode') return own;
+    if (own.length > 0 && (shop || !SEVERAL.has(member))) return own;
     const named = recognized?.get(member)?.filter((index) => !mappedIndexes.has(index)) ?? [];
     return [...new Set([...own, ...named])];
   };

@@ -61,8 +61,8 @@ const SWALLOWED_ROWS: Issue = {
     + 'part of a text, or remove the line breaks from the cell.',
 };
 
-/** What files of DOS end in: Ctrl-Z, and NUL characters after it. */
-const DOS_END = /(?<![\0\x1a])\x1a[\0\x1a]*$/;
+/** What files of DOS end in: Ctrl-Z. */
+const DOS_END = /(?<!\x1a)\x1a+$/;
 
 function explainUtf16(head: string): string {
   // In Latin scripts, big-endian text begins with a zero byte.

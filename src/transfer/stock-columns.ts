@@ -112,7 +112,9 @@ export function matchStockColumns(
     const named = recognized.get(member === 'set' ? 'stock' : member) ?? [];
     const own = [...header.keys()].filter((index) => !mappedIndexes.has(index)
       && (named.includes(index) || foldName(header[index]) === member));
-    const exact = own.filter((index) => normalizeName(header[index] ?? '') === member);
+    // A column named Set may say whether a product is one.
+    const exact = member === 'set' ? []
+      : own.filter((index) => normalizeName(header[index] ?? '') === member);
     return exact.length > 0 ? exact : own;
   };
   // The cast: each member has its entry.

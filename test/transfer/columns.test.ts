@@ -209,11 +209,17 @@ test('reads currencies and barcodes by their other names', () => {
   assert.deepEqual([indexes.currency, indexes.barcode], [[5], [6, 7]]);
 });
 
-test('prefers the column that has the name of its member', () => {
-  const header = ['Titel', 'Preis', 'Artikelnummer', 'Menge', ...OWN];
+test('prefers the column that has the name of its member, if it is a text', () => {
+  const header = ['Titel', 'Artikelnummer', ...OWN];
   const { indexes, ignored } = findColumns(header, NO_MAP);
-  assert.deepEqual([indexes.name, indexes.price, indexes.sku, indexes.stock], [[4], [7], [6], [8]]);
-  assert.deepEqual(ignored, header.slice(0, 4));
+  assert.deepEqual([indexes.name, indexes.sku], [[2], [4]]);
+  assert.deepEqual(ignored, header.slice(0, 2));
+  // One more column that is in exports of WooCommerce does not make it one.
+  for (const [name, member] of [['Menge', 'stock'], ['Regular price', 'price']] as const) {
+    const { publicDetail } = catchAppError(() => findColumns([...OWN, name], NO_MAP));
+    assert.match(publicDetail, new RegExp(`^The file has two columns for ${member}: "${member}" and`));
+    findColumns([...OWN, name], parseColumnMap(`${member}:${member}`));
+  }
 });
 
 test('rejects two columns for one member, and says how to select one', () => {

@@ -36,7 +36,7 @@ test('finds the column names below titles, and keeps the lines of the file', asy
 });
 
 test('ignores what ends a file of DOS', async () => {
-  for (const end of ['\x1a', '\x1a\x1a', '\x1a\0\0', '\r\n\x1a']) {
+  for (const end of ['\x1a', '\x1a\x1a', '\r\n\x1a']) {
     for (const size of [1, 10_000]) {
       const records = await read(`SKU,Quantity\nA,1${end}`, { size });
       assert.deepEqual(records.map(({ cells }) => cells), [['SKU', 'Quantity'], ['A', '1']]);
@@ -45,7 +45,7 @@ test('ignores what ends a file of DOS', async () => {
 });
 
 test('rejects NUL characters, as a power cut leaves, after the rows before them', async () => {
-  for (const end of ['\0', '\0'.repeat(300_000), '\0,5\nC,1\n', '\0\x1a', '"\0"\n', '"x\0']) {
+  for (const end of ['\0', '\0'.repeat(300_000), '\0,5\nC,1\n', '\x1a\0', '"\0"\n', '"x\0']) {
     for (const size of [1_000, 1_000_000]) {
       const rows: string[] = [];
       const reader = new CsvReader({ countMembers });
