@@ -171,9 +171,16 @@ export async function* decompress(
   chunks: AsyncIterable<Uint8Array>, connection?: { readonly destroyed: boolean },
 ): AsyncGenerator<Uint8Array, void, void> {
   const gunzip = createGunzip();
+  let receivedBytes = 0;
   let decodedBytes = 0;
+  async function* receive(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const chunk of chunks) {
+      receivedBytes += chunk.length;
+      yield chunk;
+    }
+  }
   try {
-    for await (const chunk of pipeThroughZlib(chunks, gunzip)) {
+    for await (const chunk of pipeThroughZlib(receive(), gunzip)) {
       // A few bytes may expand to many: stop as soon as the client has disconnected.
       if (connection?.destroyed) throw cutOff('invalid_data');
       decodedBytes += chunk.length;
@@ -185,10 +192,12 @@ export async function* decompress(
       }
       yield chunk;
     }
+    // NUL bytes end the decompression, and may have been the start of another member.
+    if (gunzip.bytesWritten < receivedBytes) throw new Error('Bytes follow the last member.');
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const detail = 'The body is not valid gzip, or its end is missing. Compress it again, or send '
-      + 'it uncompressed, without Content-Encoding.';
+    const detail = 'The body is not valid gzip from its start to its end. Compress it again, or '
+      + 'send it uncompressed.';
     throw new AppError('invalid_data', detail, { cause: error });
   }
 }
