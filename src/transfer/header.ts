@@ -206,6 +206,19 @@ export function isErrorColumn(name = ''): boolean {
   return ERROR_COLUMNS.test(name);
 }
 
+/** Also of a second file of them, and of a second download. */
+const FAILED = /\.failed(?:-\d+)?(?: ?\(\d+\))?(?=(?:\.\w+){0,2}$)/;
+
+/** Whether the name says that a file has the rejected rows of another one. */
+export function isRejectedRowsFile(name: string): boolean {
+  return FAILED.test(name);
+}
+
+/** The name of the file for the rejected rows of a file; neither has an extension. */
+export function nameRejectedRows(stem: string): string {
+  return `${stem.replace(FAILED, '')}.failed`;
+}
+
 /** A column name for a message. */
 export function shortenName(name: string): string {
   return name.trim().slice(0, NAME_LIMIT_CHARACTERS);

@@ -22,7 +22,10 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
   | { readonly value: unknown }
   | { readonly issues: readonly Issue[] }
-);
+) & {
+  /** Whether it is of a file of rejected rows. */
+  readonly hasError?: boolean;
+};
 
 /** Reads the products of one NDJSON file. */
 export class NdjsonRows implements RowReader {
@@ -107,9 +110,8 @@ function assertLength(bytes: number, line: number): void {
 function parseLine(bytes: Buffer) {
   try {
     const value = parseJson(bytes);
-    const isRejected = typeof value === 'object' && value !== null && 'error' in value
-      && isPart(value.error);
-    return isRejected ? { issues: [PART] } : { value };
+    const hasError = typeof value === 'object' && value !== null && 'error' in value;
+    return hasError && isPart(value.error) ? { issues: [PART], hasError } : { value, hasError };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.issues.length > 0) return { issues: error.issues };

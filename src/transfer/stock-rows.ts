@@ -11,7 +11,7 @@ import {
 import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
-import { isErrorColumn } from './header.ts';
+import { isErrorColumn, isRejectedRowsFile, normalizeName } from './header.ts';
 import { readJsonLines } from './ndjson.ts';
 import { parseLevel, parseNumber } from './numbers.ts';
 import {
@@ -34,8 +34,7 @@ export interface StockRow {
   readonly markedSku?: string | undefined;
 }
 
-interface StockCsvSettings extends FileOptions {
-  readonly map: StockColumnMap;
+interface StockSettings {
   /** Whether `sequence` is allowed: it numbers the updates of a source. */
   readonly hasSource: boolean;
   /** Whether the rows of a product are added up, for which all of them are needed. */
@@ -44,11 +43,20 @@ interface StockCsvSettings extends FileOptions {
   readonly isStocktake?: boolean | undefined;
 }
 
+interface StockCsvSettings extends FileOptions, StockSettings {
+  readonly map: StockColumnMap;
+}
+
 export const NO_SUM = 'A file of rejected rows has only some rows of a product, so they cannot be '
   + 'added up. Correct the original file and send all of it.';
 const NO_STOCKTAKE = 'A file of rejected rows has only some of the products, so it cannot be a '
   + 'stocktake. Send it as changes of stock instead, or correct the original file and send all of '
   + 'it.';
+
+/** @throws AppError `invalid_data` for a stocktake of a file of this name */
+export function assertStocktakeFile(name = ''): void {
+  if (isRejectedRowsFile(name)) throw new AppError('invalid_data', NO_STOCKTAKE);
+}
 const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
   + 'map=adjust:COLUMN.';
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
@@ -86,7 +94,8 @@ export class StockCsvRows {
     const settings = this.#settings;
     return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
       const fault = settings.isStocktake ? NO_STOCKTAKE : settings.isSum ? NO_SUM : undefined;
-      if (fault && isErrorColumn(header[0])) throw new AppError('invalid_data', fault);
+      const isPart = isErrorColumn(normalizeName(header[0] ?? ''));
+      if (fault && isPart) throw new AppError('invalid_data', fault);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
       );
@@ -229,13 +238,16 @@ export class StockNdjsonRows {
   readonly ignoredColumns = [];
   readonly notes = [];
   readonly #hasSource: boolean;
+  readonly #isStocktake: boolean;
 
-  constructor(hasSource: boolean) {
+  constructor({ hasSource, isStocktake = false }: Omit<StockSettings, 'isSum'>) {
     this.#hasSource = hasSource;
+    this.#isStocktake = isStocktake;
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     return readJsonLines(chunks, ({ line, characters, ...json }) => {
+      if (this.#isStocktake && json.hasError) throw new AppError('invalid_data', NO_STOCKTAKE);
       const entry = 'issues' in json ? json : parseStockChange(json.value, this.#hasSource);
       return { line, characters, entry };
     });

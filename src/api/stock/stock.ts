@@ -33,7 +33,9 @@ import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { listNotes } from '../../transfer/import-notes.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
+import {
+  assertStocktakeFile, StockCsvRows, StockNdjsonRows, type StockRow,
+} from '../../transfer/stock-rows.ts';
 import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../ingest.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
@@ -220,6 +222,7 @@ function openTarget(
   const target = isDryRun ? createDryRunTarget(store, call.caller, options)
     : createWriteTarget(store, write, { ...options, fileName, isStocktake });
   if (!isStocktake) return target;
+  assertStocktakeFile(fileName);
   return createStocktakeTarget({
     target, isDryRun, position, stocktake: store.openStocktake(sellerId),
     override: 'raise zero_limit or send force=true',
@@ -240,7 +243,7 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
     });
   }
   assertNoCsvParameters(options, ['map']);
-  return new StockNdjsonRows(hasSource);
+  return new StockNdjsonRows({ hasSource, isStocktake: options.complete });
 }
 
 function createReport(

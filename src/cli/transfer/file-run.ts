@@ -6,6 +6,7 @@
 import { basename } from 'node:path';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { Report } from '../../client/index.ts';
+import { isRejectedRowsFile } from '../../transfer/header.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { explainNothing } from '../../transfer/import-notes.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
@@ -16,7 +17,7 @@ import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { asMembers, TemporaryFailure, toFlags, withRetries } from '../remote/api-error.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { isRejectedRowsFile, readSource, type SourceFile } from './source-file.ts';
+import { readSource, type SourceFile } from './source-file.ts';
 
 export interface FileRun<Line> {
   readonly source: SourceFile;

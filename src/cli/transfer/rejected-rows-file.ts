@@ -8,13 +8,14 @@ import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { parseColumnMap } from '../../transfer/columns.ts';
 import { createProductReader } from '../../transfer/csv-rows.ts';
+import { nameRejectedRows } from '../../transfer/header.ts';
 import { canHaveParts, RejectedRows } from '../../transfer/rejected-rows.ts';
 import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { createStockReader } from '../../transfer/stock-rows.ts';
 import type { TableReader } from '../../transfer/table-reader.ts';
 import { UsageError } from '../command.ts';
-import { openText, rejectedStem, type SourceFile } from './source-file.ts';
+import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
 const WITHOUT_CREATING = constants.O_WRONLY | constants.O_APPEND;
 
@@ -127,6 +128,6 @@ export class RejectedRowsFile {
     if (this.#options.path !== undefined) return [this.#options.path];
     const { path, format } = this.#source;
     return Array.from({ length: REJECTED_ROWS_FILES_LIMIT }, (_, index) =>
-      `${rejectedStem(path)}${index === 0 ? '' : `-${index + 1}`}.${format}`);
+      `${nameRejectedRows(withoutExtension(path))}${index === 0 ? '' : `-${index + 1}`}.${format}`);
   }
 }

@@ -111,19 +111,6 @@ export function nameFile(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-/** The path of a file of rejected rows, without the extensions of a format. */
-const FAILED = /\.failed(?:-\d+)?$/;
-
-/** Whether the name says that the file has rejected rows of another one. */
-export function isRejectedRowsFile(path: string): boolean {
-  return FAILED.test(withoutExtension(path));
-}
-
-/** The path of the rejected rows of a file, without its extension; also of rows rejected again. */
-export function rejectedStem(path: string): string {
-  return `${withoutExtension(path).replace(FAILED, '')}.failed`;
-}
-
 /** The path without the extensions of a format. */
 export function withoutExtension(path: string): string {
   return path.replace(EXTENSION, '');

@@ -10,9 +10,10 @@ import { type Flags, type Input, UsageError } from '../command.ts';
 import { formatCounts } from '../format.ts';
 import { explainStockResult } from '../remote/stock.ts';
 import { readNumber } from '../settings.ts';
+import { isRejectedRowsFile } from '../../transfer/header.ts';
 import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { CSV_FLAGS, isRejectedRowsFile, readCsvOptions, type SourceFile } from './source-file.ts';
+import { CSV_FLAGS, readCsvOptions, type SourceFile } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
 export interface StockOptions extends CsvOptions, Pick<

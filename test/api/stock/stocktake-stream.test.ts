@@ -107,9 +107,17 @@ test('zeroes nothing if a line of NDJSON has a SKU with the mark of a spreadshee
 
 test('rejects a file of rejected rows, which has only some of the products', async (t) => {
   const { seller } = await openShop(t, { A: 5, B: 5, C: 5 });
-  for (const file of ['error,sku,stock\n,A,1\n', '\ufefferror;sku;stock\nUnknown;A;1\n']) {
-    for (const query of [COMPLETE, `${COMPLETE}&dry_run=true&force=true`]) {
-      const answer = await sendStock(seller, file, { query, headers: CSV });
+  const NDJSON = { 'content-type': 'application/x-ndjson' };
+  for (const [file, headers, name] of [
+    ['error,sku,stock\n,A,1\n', CSV, 'x.csv'],
+    ['\ufeffError ;sku;stock\nUnknown;A;1\n', CSV, 'x.csv'],
+    ['sku,stock\nA,1\n', CSV, 'inventory.failed.csv'],
+    ['{"error":"Must be a number.","sku":"A","set":1}\n', NDJSON, 'x.ndjson'],
+    ['{"sku":"A","set":1}\n', NDJSON, 'inventory.failed-2 (1).ndjson'],
+  ] as const) {
+    for (const options of ['', '&dry_run=true&force=true']) {
+      const query = `${COMPLETE}${options}&file_name=${encodeURIComponent(name)}`;
+      const answer = await sendStock(seller, file, { query, headers });
       assert.equal(answer.json().detail, 'A file of rejected rows has only some '
         + 'of the products, so it cannot be a stocktake. Send it as changes of stock instead, or '
         + 'correct the original file and send all of it.');

@@ -2,6 +2,7 @@
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { recognizeContent } from '../../../transfer/columns.ts';
+import { nameRejectedRows } from '../../../transfer/header.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import {
@@ -113,7 +114,7 @@ export async function downloadRejectedRows(request: PageRequest, portal: Portal)
     status: 200,
     headers: {
       'content-type': head.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
-      'content-disposition': formatAttachment(`${stem}.failed.${head.format}`),
+      'content-disposition': formatAttachment(`${nameRejectedRows(stem)}.${head.format}`),
       'cache-control': 'no-store',
     },
     body: file.read(),

@@ -14,7 +14,9 @@ import type { MissingProducts } from '../../../../store/catalogue-store.ts';
 import {
   type MatchedStockColumns, matchStockColumns, STOCK_MEMBERS, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
-import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
+import {
+  assertStocktakeFile, StockCsvRows, StockNdjsonRows,
+} from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
@@ -132,7 +134,7 @@ function openReader(
   { map, source, duplicates, isComplete, ...settings }: StockSettings, head: FileHead,
 ): StockCsvRows | StockNdjsonRows {
   const hasSource = source !== undefined;
-  if (head.format === 'ndjson') return new StockNdjsonRows(hasSource);
+  if (head.format === 'ndjson') return new StockNdjsonRows({ hasSource, isStocktake: isComplete });
   const isSum = duplicates === 'sum';
   return new StockCsvRows({
     map: new Map(map), hasSource, isSum, isStocktake: isComplete,
@@ -142,11 +144,12 @@ function openReader(
 
 /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */
 function asStocktake(
-  task: StockImport, { importer: { sellerId }, store }: FileRun, target: StockTarget,
+  task: StockImport, { importer: { sellerId }, store, upload }: FileRun, target: StockTarget,
   { position, isDryRun }: { readonly position: number; readonly isDryRun: boolean },
 ): StockTarget {
   const { isComplete, zeroLimitPercent } = task.settings;
   if (!isComplete) return target;
+  assertStocktakeFile(upload.name);
   const stocktake = store.openStocktake(sellerId);
   return createStocktakeTarget({
     target, position, isDryRun, zeroLimitPercent: isDryRun ? 100 : zeroLimitPercent,
