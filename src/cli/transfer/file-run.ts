@@ -53,16 +53,14 @@ interface RejectedRow {
 }
 
 export interface FileOutcome {
-  /** The counts by name. */
+  /** What the server counted and says, for JSON. */
+  readonly summary: Readonly<Record<string, unknown>>;
+  /** Its numbers. */
   readonly counts: FileCounts;
-  /** The record of the import; undefined for a dry run. */
-  readonly importId: string | undefined;
-  /** Columns that were ignored. */
+  /** Columns that were ignored, safe to print. */
   readonly ignoredColumns: readonly string[];
-  /** Members of the summary that say what its counts do not: safe to print. */
-  readonly notes: FileNotes;
-  /** How many rows are of the product of an earlier row, and the first of them. */
-  readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
+  /** Sentences that say what the counts do not, safe to print. */
+  readonly notes: readonly string[];
   /** Whether rejected rows are only right in the whole file. */
   readonly hasParts: boolean;
   /** The first rejected rows. */
@@ -70,22 +68,6 @@ export interface FileOutcome {
   readonly causes: RejectionCauses;
   /** All rejected rows, if there is a file of them. */
   readonly rejectedFile: string | undefined;
-}
-
-interface FileNotes {
-  readonly skip_reasons?: Readonly<Record<string, number>> | undefined;
-  readonly unknown_ids?: number | undefined;
-  readonly date_skus?: number | undefined;
-  /** Sentences. */
-  readonly notes?: readonly string[] | undefined;
-}
-
-interface DuplicateRow {
-  readonly line: number;
-  /** Safe to print. */
-  readonly sku: string;
-  /** The line of the earlier row. */
-  readonly overrides: number;
 }
 
 type FileCounts = Readonly<Record<string, number>> & {
@@ -171,37 +153,24 @@ function formatFileName(path: string): string {
 
 function readSummary(
   value: unknown, names: readonly string[],
-): Omit<FileOutcome, 'hasParts' | 'shownRows' | 'causes' | 'rejectedFile'> {
+): Pick<FileOutcome, 'summary' | 'counts' | 'ignoredColumns' | 'notes'> {
   const members = asMembers(value);
-  const counts = [...names, 'failed', 'position'].map((name) => {
-    if (typeof members[name] === 'number') return [name, members[name]];
-    throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
-  });
+  const lacking = [...names, 'failed', 'position'].find((name) =>
+    typeof members[name] !== 'number');
+  if (lacking !== undefined) {
+    throw new CommandFailure(`The summary from the server has no "${lacking}". Is --url right?`);
+  }
+  const numbers = Object.entries(members).filter(([, member]) => typeof member === 'number');
   const ignoredColumns = readTexts(members['ignored_columns']);
-  const duplicates = members['duplicate_rows'];
-  const rows = (Array.isArray(duplicates) ? duplicates : []).map((row: unknown): DuplicateRow => {
-    const { line, sku, overrides, previous_line: previousLine = overrides } = asMembers(row);
-    return { line: Number(line), sku: printable(sku), overrides: Number(previousLine) };
-  });
-  return {
-    // The cast: each count has its entry.
-    counts: Object.fromEntries(counts) as FileCounts,
-    importId: typeof members['import'] === 'string' ? printable(members['import']) : undefined,
-    ignoredColumns, notes: readNotes(members),
-    duplicates: { count: Number(members['duplicates'] ?? 0), rows },
-  };
-}
-
-function readNotes(members: Readonly<Record<string, unknown>>): FileNotes {
-  const readNumber = (value: unknown): number | undefined =>
-    (typeof value === 'number' ? value : undefined);
-  const reasons = Object.entries(asMembers(members['skip_reasons'])).flatMap(([name, value]) =>
-    (typeof value === 'number' ? [[printable(name), value] as const] : []));
   const notes = readTexts(members['notes']).map(toFlags);
   return {
-    skip_reasons: reasons.length > 0 ? Object.fromEntries(reasons) : undefined,
-    unknown_ids: readNumber(members['unknown_ids']), date_skus: readNumber(members['date_skus']),
-    notes: notes.length > 0 ? notes : undefined,
+    summary: {
+      ...members, ignored_columns: ignoredColumns,
+      notes: notes.length > 0 ? notes : undefined,
+    },
+    // The cast: these members are numbers, and have all names.
+    counts: Object.fromEntries(numbers) as FileCounts,
+    ignoredColumns, notes,
   };
 }
 
@@ -216,7 +185,7 @@ export function readTexts(value: unknown): readonly string[] {
  * @throws CommandFailure
  */
 export function reportNotes(
-  { note }: Pick<Input, 'note'>, { counts, notes: { notes = [] } }: FileOutcome,
+  { note }: Pick<Input, 'note'>, { counts, notes }: FileOutcome,
 ): void {
   const nothing = explainNothing(counts);
   for (const sentence of notes) if (sentence !== nothing) note(sentence);

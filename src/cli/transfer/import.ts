@@ -10,7 +10,9 @@ import {
   explainRejected, type FileOutcome, readRejectedRow, reportNotes, transferFile,
 } from './file-run.ts';
 import { formatCounted, formatCounts } from '../format.ts';
+import { printable } from '../printable.ts';
 import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
+import { asMembers } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { CSV_FLAGS, FORMAT_FLAG, nameFile, openSource, readCsvOptions } from './source-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
@@ -89,24 +91,23 @@ function readOptions(flags: Input['flags']): ImportOptions {
 function report(
   input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson',
 ): void {
-  const { counts, importId, ignoredColumns, duplicates, causes, rejectedFile } = outcome;
+  const { summary, counts, ignoredColumns, causes, rejectedFile } = outcome;
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
-  const document = {
-    ...counts, import: importId, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
-    ignored_columns: ignoredColumns, advice, ...outcome.notes,
-  };
+  const { duplicates = 0, duplicate_rows: rows = [] } = summary;
+  const document = { ...summary, duplicates, duplicate_rows: rows, advice };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));
   else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
-  if (duplicates.count > 0) {
+  if (typeof duplicates === 'number' && duplicates > 0) {
     const how = flags['duplicates'] === 'sum' ? ', and their stock is added up' : '';
-    const rows = formatCounted(duplicates.count, 'duplicate row');
-    note(`${rows}: the last row with a SKU wins${how}.`);
+    const count = formatCounted(duplicates, 'duplicate row');
+    note(`${count}: the last row with a SKU wins${how}.`);
   }
-  for (const { line, sku, overrides } of duplicates.rows.slice(0, REJECTED_ROWS_SHOWN)) {
-    note(`  Line ${line} overrides line ${overrides}, SKU ${sku}.`);
+  for (const row of Array.isArray(rows) ? rows.slice(0, REJECTED_ROWS_SHOWN) : []) {
+    const { line, sku, overrides } = asMembers(row);
+    note(`  Line ${Number(line)} overrides line ${Number(overrides)}, SKU ${printable(sku)}.`);
   }
   reportNotes(input, outcome);
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'import', advice });

@@ -6,12 +6,11 @@ import type { SellerClient, StockLine } from '../../client/index.ts';
 import type { CsvOptions } from '../../client/lines.ts';
 import type { StockStreamOptions } from '../../client/stock.ts';
 import { isFailure } from '../../domain/catalogue/stock-change.ts';
+import { isRejectedRowsFile } from '../../transfer/header.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
-import { formatCounts } from '../format.ts';
 import { explainStockResult } from '../remote/stock.ts';
 import { readNumber } from '../settings.ts';
-import { isRejectedRowsFile } from '../../transfer/header.ts';
-import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
+import { type FileRun, readRejectedRow } from './file-run.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import { CSV_FLAGS, readCsvOptions, type SourceFile } from './source-file.ts';
 
@@ -82,17 +81,4 @@ export function createStockRun(
     readRejected: ({ status, ...line }) => (status !== 'zeroed' && isFailure(status)
       ? readRejectedRow(line, explainStockResult({ ...line, status })) : undefined),
   };
-}
-
-/** The members of a report on rows of one product. */
-export function listDuplicates({ duplicates: { count, rows } }: FileOutcome): object {
-  return count === 0 ? {} : {
-    duplicates: count,
-    duplicate_rows: rows.map(({ overrides, ...row }) => ({ ...row, previous_line: overrides })),
-  };
-}
-
-/** What was done, in one sentence or two. */
-export function formatStockOutcome(prefix: string, { counts }: FileOutcome): string {
-  return `${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`;
 }

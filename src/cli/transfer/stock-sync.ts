@@ -9,16 +9,14 @@ import type { StockLine } from '../../client/index.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../remote/limits.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, formatCounts } from '../format.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
-import {
-  createStockRun, formatStockOutcome, listDuplicates, readStockOptions, STOCK_FLAGS,
-} from './stock-file.ts';
+import { createStockRun, readStockOptions, STOCK_FLAGS } from './stock-file.ts';
 import { watchStock } from '../watch/stock-watch.ts';
 import { WatchedFolder } from '../watch/watched-folder.ts';
 
@@ -118,18 +116,15 @@ function rejectIncomplete(thrown: unknown): never {
 /** @throws CommandFailure if rows were rejected, or nothing was applied */
 function report(input: Input, outcome: FileOutcome): void {
   const { isJson, out, note, flags, operands: [path = ''] } = input;
-  const { counts, importId, ignoredColumns, notes, duplicates, rejectedFile } = outcome;
+  const { summary, counts, ignoredColumns, rejectedFile } = outcome;
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
-  const summary = {
-    ...counts, import: importId, ...listDuplicates(outcome),
-    ignored_columns: ignoredColumns, ...notes,
-  };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
-  else out(formatStockOutcome(prefix, outcome));
+  else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   const applied = DUPLICATES[flags['duplicates'] ?? ''];
-  if (duplicates.count > 0 && applied !== undefined) {
-    note(`${formatCounted(duplicates.count, 'row')} of products with an earlier row: ${applied}.`);
+  const { duplicates = 0 } = counts;
+  if (duplicates > 0 && applied !== undefined) {
+    note(`${formatCounted(duplicates, 'row')} of products with an earlier row: ${applied}.`);
   }
   reportNotes(input, outcome);
   const how = flags['complete'] === undefined ? '' : ', without --complete';

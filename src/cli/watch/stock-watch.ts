@@ -17,9 +17,7 @@ import { asMembers, explainFailure, findProblem, TemporaryFailure } from '../rem
 import { readTexts, sendFile } from '../transfer/file-run.ts';
 import { RejectedRowsFile } from '../transfer/rejected-rows-file.ts';
 import { openSource, UnreadableFile } from '../transfer/source-file.ts';
-import {
-  adaptOptions, createStockRun, listDuplicates, type StockOptions,
-} from '../transfer/stock-file.ts';
+import { adaptOptions, createStockRun, type StockOptions } from '../transfer/stock-file.ts';
 import type { Attempt, Claim, ClaimReport, Published } from './claim.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 
@@ -120,12 +118,10 @@ async function send(
     await rejected.discard();
     throw error;
   });
-  const { counts, importId, ignoredColumns, notes, shownRows, rejectedFile } = outcome;
+  const { summary, shownRows, rejectedFile } = outcome;
   claim.finish({
     file: claim.name, status: 'applied', started_at, finished_at: formatTime(clock()),
-    idempotency_key: claim.id, options,
-    summary: { ...counts, import: importId, ...listDuplicates(outcome),
-      ignored_columns: ignoredColumns, ...notes },
+    idempotency_key: claim.id, options, summary,
     ...(claim.readVersion() !== version && { warning: CHANGED }),
     rejected_rows: shownRows.map(({ line, sku, reason }) => ({ line, sku, reason })),
   }, rejectedFile);
