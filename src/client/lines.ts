@@ -5,7 +5,7 @@
 import {
   type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, toProblem,
 } from './errors.ts';
-import type { ApiResponse, Query, RequestOptions, Sender } from './sender.ts';
+import { type ApiResponse, type RequestOptions, type Sender, splitOptions } from './sender.ts';
 
 /** Longest line of a response, in characters; a line reports one row or one change. */
 const LINE_LIMIT_CHARACTERS = 1_000_000;
@@ -45,25 +45,38 @@ interface SourceBody {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-/** Sends a file, and starts reading the report on it. `query` has what `CsvOptions` has not. */
+/** Names and values, or their text: `name:value`. */
+type Pairs = Readonly<Record<string, string | number>> | string;
+
+/** What is sent with a file. The other options are parameters of the API. */
+interface FileRequest extends RequestOptions {
+  readonly type: FileType;
+  readonly isGzip?: boolean | undefined;
+  readonly map?: Pairs | undefined;
+  readonly default?: Pairs | undefined;
+}
+
+/** Sends a file, and starts reading the report on it. */
 export function sendFile<Line, Summary>(
-  sender: Sender, path: string, { open, isRepeatable }: SourceBody,
-  options: RequestOptions & CsvOptions & {
-    readonly type: FileType; readonly isGzip?: boolean | undefined;
-  },
-  query: Query,
+  sender: Sender, path: string, { open, isRepeatable }: SourceBody, options: FileRequest,
 ): Promise<Report<Line, Summary>> {
-  const { type, isGzip, encoding, decimal, short_rows, sku_from, sheet } = options;
+  const [request, { type, isGzip, map, default: defaults, ...query }] = splitOptions(options);
   return sender.send({
-    ...options,
+    ...request,
     method: 'POST', path, body: open, isRepeatable,
-    query: { ...query, encoding, decimal, short_rows, sku_from, sheet },
+    query: { ...query, map: formatPairs(map), default: formatPairs(defaults) },
     headers: {
       'content-type': type,
       accept: 'application/x-ndjson',
       ...(isGzip && { 'content-encoding': 'gzip' }),
     },
   }, openReport<Line, Summary>);
+}
+
+/** Pairs as a parameter of the API. */
+function formatPairs(pairs: Pairs | undefined) {
+  if (typeof pairs === 'string' || !pairs) return pairs;
+  return Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
 }
 
 /** Reads the first piece of the source, to see what it has. */

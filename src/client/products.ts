@@ -1,8 +1,8 @@
 /** Products: one at a time, as lists, and as files. */
 import { AppError } from '../domain/error.ts';
 import {
-  formatPairs, listItems, type ListOptions, type Query, type RequestOptions, type Sender,
-  sendForJson, sendJson, splitOptions,
+  listItems, type ListOptions, type Query, type RequestOptions, type Sender, sendForJson, sendJson,
+  splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import {
@@ -196,11 +196,7 @@ export class Products {
   ): Promise<Report<ImportRow, ImportSummary>> {
     const body = await openSource(source);
     const type = options.type ?? (body.hasObjects ? 'application/x-ndjson' : 'text/csv');
-    const { mode, dry_run, report, map, default: defaults, duplicates, file_name } = options;
-    return sendFile(this.#sender, `${PRODUCTS}/import`, body, { ...options, type }, {
-      mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), duplicates,
-      file_name,
-    });
+    return sendFile(this.#sender, `${PRODUCTS}/import`, body, { ...options, type });
   }
 }
 

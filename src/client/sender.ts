@@ -99,9 +99,3 @@ export async function* listItems<Item>(
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }
-
-/** Pairs of names and values, as a parameter of the API: `name:value`. */
-export function formatPairs(pairs: Readonly<Record<string, string | number>> | string | undefined) {
-  if (typeof pairs === 'string' || !pairs) return pairs;
-  return Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
-}

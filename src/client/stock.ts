@@ -1,7 +1,6 @@
 /** Stock: synchronises it, and reads levels and movements. */
 import {
-  formatPairs, listItems, type ListOptions, type RequestOptions, type Sender, sendJson,
-  splitOptions,
+  listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
 } from './sender.ts';
 import {
   type CsvOptions, type FileType, openSource, type Report, sendFile, type Source,
@@ -119,13 +118,8 @@ export class Stock {
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
     const body = await openSource(changes);
-    const {
-      type = 'application/x-ndjson', source, reason, dry_run, report, complete, zero_limit, force,
-      map, duplicates, file_name,
-    } = options;
-    return sendFile(this.#sender, STOCK, body, { ...options, type }, {
-      source, reason, dry_run, report, complete, zero_limit, force, duplicates, file_name,
-      map: formatPairs(map),
+    return sendFile(this.#sender, STOCK, body, {
+      ...options, type: options.type ?? 'application/x-ndjson',
     });
   }
 }
