@@ -8,23 +8,27 @@
  * size.
  */
 import { AppError } from '../domain/error.ts';
-import { matchColumns } from './columns.ts';
+import { type ColumnMap, matchColumns } from './columns.ts';
 import type { CsvRecord } from './csv-reader.ts';
+import { createProductReader } from './csv-rows.ts';
+import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
 import { addError, asPart, isPart } from './import-row.ts';
 import { readLines } from './ndjson.ts';
+import type { StockColumnMap } from './stock-columns.ts';
+import { createStockReader } from './stock-rows.ts';
 import type { TableReader } from './table-reader.ts';
 
-/** A file that can be read more than once. */
-interface RowSource {
+/** A file that can be read more than once, and how it was read when its rows were rejected. */
+interface RowSource extends FileOptions {
   readonly format: 'csv' | 'ndjson';
   /** Whether rows may inherit values. Those of stock must not: a repeated row may adjust twice. */
   readonly content: 'products' | 'stock';
-  /** Whether a product may have other rows, which were accepted. */
-  readonly hasParts: boolean;
-  /** A reader of a table that reads it as when its rows were rejected. */
-  createReader(): TableReader;
+  /** The columns that were named, by their members. */
+  readonly map: ReadonlyMap<string, string>;
+  /** What several rows for one product mean: with `sum` and `last`, some may be accepted. */
+  readonly duplicates: string | undefined;
   /** Reads its decompressed text from the start. */
   open(): AsyncIterable<Buffer>;
 }
@@ -112,7 +116,9 @@ export class RejectedRows<File extends RejectedRowsFile> {
       if (row.line < line) continue;
       if (row.first && row.first !== this.#first) await this.#append(row.first.copy(''));
       this.#first = row.first ?? row;
-      const error = this.#options.source.hasParts ? asPart(reason) : reason;
+      const { duplicates } = this.#options.source;
+      const mayBePart = duplicates === 'sum' || duplicates === 'last';
+      const error = mayBePart ? asPart(reason) : reason;
       this.#hasParts ||= isPart(error);
       return this.#append(row.copy(error));
     }
@@ -155,11 +161,6 @@ export class RejectedRows<File extends RejectedRowsFile> {
   }
 }
 
-/** Whether products may have several accepted rows. */
-export function canHaveParts(duplicates = 'reject'): boolean {
-  return duplicates === 'sum' || duplicates === 'last';
-}
-
 /** Why a row was rejected, in one line: each error with the name of its member. */
 export function formatRowErrors(errors: readonly RowError[]): string {
   return errors.map(({ pointer = '', code, detail }) =>
@@ -168,7 +169,7 @@ export function formatRowErrors(errors: readonly RowError[]): string {
 
 /** Yields the header of a CSV file, then its rows. */
 async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
-  const reader = source.createReader();
+  const reader = createReader(source);
   let header: CsvRecord | undefined;
   let groupColumn: number | undefined;
   let group: { readonly key: string; readonly first: SourceRow } | undefined;
@@ -193,6 +194,12 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
       yield row;
     }
   }
+}
+
+function createReader({ content, map, ...options }: RowSource): TableReader {
+  // The casts: a map names members of what the file has.
+  return content === 'products' ? createProductReader({ ...options, map: map as ColumnMap })
+    : createStockReader({ ...options, map: map as StockColumnMap });
 }
 
 function nameErrorColumn(header: readonly string[]): string {

@@ -7,13 +7,10 @@ import { open } from 'node:fs/promises';
 import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { parseColumnMap } from '../../transfer/columns.ts';
-import { createProductReader } from '../../transfer/csv-rows.ts';
 import { nameRejectedRows } from '../../transfer/header.ts';
-import { canHaveParts, RejectedRows } from '../../transfer/rejected-rows.ts';
+import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import { createStockReader } from '../../transfer/stock-rows.ts';
-import type { TableReader } from '../../transfer/table-reader.ts';
 import { UsageError } from '../command.ts';
 import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
@@ -65,11 +62,13 @@ export class RejectedRowsFile {
   /** Adds a rejected row; rows come in the order of the file. */
   async add(line: number, reason: string): Promise<void> {
     if (this.#source.sizeBytes === undefined) return;
+    const { map, encoding, sheet, duplicates } = this.#options;
+    const parse = this.#content === 'products' ? parseColumnMap : parseStockColumnMap;
     this.#rows ??= new RejectedRows({
       source: {
         format: this.#source.format, content: this.#content, open: () => openText(this.#source),
-        hasParts: canHaveParts(this.#options.duplicates),
-        createReader: () => this.#createReader(),
+        encoding, sheet, duplicates, spool: TemporaryFile.spool,
+        map: map === undefined ? new Map() : parse(map),
       },
       create: () => this.#create(),
     });
@@ -94,18 +93,6 @@ export class RejectedRowsFile {
   remove(): void {
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
     this.#path = undefined;
-  }
-
-  #createReader(): TableReader {
-    const { map, encoding, sheet } = this.#options;
-    const options = { encoding, sheet, spool: TemporaryFile.spool };
-    return this.#content === 'products'
-      ? createProductReader({
-        ...options, map: new Map(map === undefined ? [] : parseColumnMap(map)),
-      })
-      : createStockReader({
-        ...options, map: new Map(map === undefined ? [] : parseStockColumnMap(map)),
-      });
   }
 
   /** Undefined if no file can be created; the import continues without it. */

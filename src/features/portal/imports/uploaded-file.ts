@@ -13,11 +13,11 @@ import type {
 import { findUntrusted } from '../../../transfer/column-names.ts';
 import { countMembers, recognizeContent } from '../../../transfer/columns.ts';
 import type { CsvRecord } from '../../../transfer/csv-reader.ts';
-import { canHaveParts, RejectedRows } from '../../../transfer/rejected-rows.ts';
+import { RejectedRows } from '../../../transfer/rejected-rows.ts';
 import { countStockMembers } from '../../../transfer/stock-columns.ts';
 import { TableReader } from '../../../transfer/table-reader.ts';
 import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
-import { toFields, type UploadOptions } from './csv-fields.ts';
+import { type CsvSettings, toFields, toFileOptions, type UploadOptions } from './csv-fields.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
   UPLOAD_MIN_RATE_BYTES_PER_SECOND,
@@ -48,13 +48,13 @@ export interface RejectedRow {
   readonly reason: string;
 }
 
-interface RejectedBatches {
-  readonly content: FileHead['kind'];
-  /** What several rows for one product mean. */
-  readonly duplicates: string | undefined;
-  /** Reads the file as when the rows were rejected. */
-  readonly createReader: () => TableReader;
-  readonly batches: AsyncIterable<readonly RejectedRow[]>;
+/** An import, and how it reads the file. */
+interface FileTask {
+  readonly kind: FileHead['kind'];
+  readonly settings: CsvSettings & {
+    readonly map: readonly (readonly [member: string, column: string])[];
+    readonly duplicates?: string | undefined;
+  };
 }
 
 /** Where the files of a job are. */
@@ -106,13 +106,14 @@ export class UploadedFile {
    * whether all batches were written.
    */
   async collectRejected(
-    { content, duplicates, createReader, batches }: RejectedBatches, signal: AbortSignal,
+    { kind, settings }: FileTask, batches: AsyncIterable<readonly RejectedRow[]>,
+    signal: AbortSignal,
   ): Promise<boolean> {
     const { key, store } = this.#files;
     const collected = this.#collected = new RejectedRows({
       source: {
-        format: this.head.format, content, hasParts: canHaveParts(duplicates), createReader,
-        open: () => this.file.read(),
+        ...toFileOptions(settings, this.head), format: this.head.format, content: kind,
+        map: new Map(settings.map), duplicates: settings.duplicates, open: () => this.file.read(),
       },
       create: () => store.createFile(key, 'rejected'),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,

@@ -2,7 +2,6 @@
 import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, type Member, MEMBERS } from '../../../../transfer/columns.ts';
-import { createProductReader } from '../../../../transfer/csv-rows.ts';
 import { describeNotes, explainNothing } from '../../../../transfer/import-notes.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { DEFAULTABLE } from '../../../../transfer/import-row.ts';
@@ -18,7 +17,7 @@ import {
   renderColumnFields, renderColumns,
 } from '../column-fields.ts';
 import {
-  CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields, toFields, toFileOptions,
+  CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields, toFields,
 } from '../csv-fields.ts';
 import { DUPLICATE_ROWS } from '../../../imports/duplicate-rows.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
@@ -57,12 +56,7 @@ export const productKind: FileJobKind<ProductImport> = {
   canStart: ({ preview }) => preview !== undefined,
   dryRun: previewProducts,
   write: (task, run: FileRun, signal) =>
-    run.upload.collectRejected({
-      content: task.kind, duplicates: task.settings.duplicates, batches: writeProducts(task, run),
-      createReader: () => createProductReader({
-        ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
-      }),
-    }, signal),
+    run.upload.collectRejected(task, writeProducts(task, run), signal),
   fieldNames: [
     'mode', 'duplicates', ...CSV_FIELD_NAMES, ...columnFieldNames(CHOSEN_MEMBERS),
     ...DEFAULTABLE.map((member) => `default_${member}`),

@@ -6,7 +6,6 @@ import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../
 import type { Validator } from '../../../../domain/validation.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
-import { createStockReader } from '../../../../transfer/stock-rows.ts';
 import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
@@ -19,9 +18,7 @@ import {
   columnFieldNames, describeAmbiguous, describeMissing, readColumns, renderColumnFields,
   renderColumns,
 } from '../column-fields.ts';
-import {
-  CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields, toFileOptions,
-} from '../csv-fields.ts';
+import { CSV_FIELD_NAMES, duplicatesField, listCsvFields, readCsvFields } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   describeChecked, limit, renderCommit, renderExamples, renderNotes, renderProblem,
@@ -50,12 +47,7 @@ export const stockKind: FileJobKind<StockImport> = {
   canStart: canStartStock,
   dryRun: previewStockFile,
   write: (task, run: FileRun, signal) =>
-    run.upload.collectRejected({
-      content: task.kind, duplicates: task.settings.duplicates, batches: writeStock(task, run),
-      createReader: () => createStockReader({
-        ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
-      }),
-    }, signal),
+    run.upload.collectRejected(task, writeStock(task, run), signal),
   countProcessed: ({ applied = 0, unchanged = 0, failed = 0 }) => applied + unchanged + failed,
   fieldNames: [
     'duplicates', 'complete', 'zero_limit', 'reason', 'source', ...CSV_FIELD_NAMES,
