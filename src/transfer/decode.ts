@@ -3,7 +3,6 @@
  * even against a named one (WHATWG Encoding, section 6.1); otherwise the text has the named
  * encoding, UTF-8 by default. No encoding is guessed: a wrong guess would change names silently.
  */
-import { isUtf8 } from 'node:buffer';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 
 /** The canonical name of an encoding that TextDecoder knows, such as `windows-1252`. */
@@ -62,53 +61,21 @@ function open(head: Buffer, named: Encoding | undefined) {
   return { decode: createDecoder(encoding), markBytes: mark.length, invalid };
 }
 
+/**
+ * A decoder that throws does not say where. Another one, which has read the same bytes, has the
+ * text before invalid ones: up to what it puts in their place.
+ */
 function createDecoder(encoding: Encoding) {
-  return encoding === 'utf-8' ? createUtf8Decoder() : createNamedDecoder(encoding);
-}
-
-function createNamedDecoder(encoding: Encoding) {
-  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  const strict = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  const lenient = new TextDecoder(encoding, { ignoreBOM: true });
   return (bytes: Buffer, isLast: boolean) => {
+    const options = { stream: !isLast };
+    const replaced = lenient.decode(bytes, options);
     try {
-      return { text: decoder.decode(bytes, { stream: !isLast }), isValid: true };
+      return { text: strict.decode(bytes, options), isValid: true };
     } catch {
-      const lenient = new TextDecoder(encoding, { ignoreBOM: true });
-      const [text = ''] = lenient.decode(bytes).split('\uFFFD', 1);
+      const [text = ''] = replaced.split('\uFFFD', 1);
       return { text, isValid: false };
     }
   };
-}
-
-/** Several times as fast as a TextDecoder that throws, and yields all text before the error. */
-function createUtf8Decoder() {
-  let incomplete = Buffer.alloc(0);
-  return (chunk: Buffer, isLast: boolean) => {
-    const bytes = incomplete.length > 0 ? Buffer.concat([incomplete, chunk]) : chunk;
-    const complete = completePart(bytes);
-    const isComplete = isUtf8(complete);
-    const valid = isComplete ? complete : validPart(bytes);
-    incomplete = Buffer.from(bytes.subarray(valid.length));
-    const isValid = isComplete && !(isLast && incomplete.length > 0);
-    return { text: valid.toString('utf8'), isValid };
-  };
-}
-
-/** The longest prefix that is UTF-8, by binary search. */
-function validPart(bytes: Buffer): Buffer {
-  let valid = 0;
-  let invalid = bytes.length;
-  while (invalid - valid > 1) {
-    const middle = Math.floor((valid + invalid) / 2);
-    if (isUtf8(completePart(bytes.subarray(0, middle)))) valid = middle;
-    else invalid = middle;
-  }
-  return completePart(bytes.subarray(0, valid));
-}
-
-/** All bytes except an incomplete last character. */
-function completePart(bytes: Buffer): Buffer {
-  const start = bytes.findLastIndex((byte) => byte < 0x80 || byte >= 0xc0); // no continuation byte
-  const first = bytes[start] ?? 0;
-  const length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
 }

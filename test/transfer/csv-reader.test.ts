@@ -162,6 +162,19 @@ test('rejects a file that is not UTF-8, and says how to save it', async () => {
   await assert.rejects(readRecords(cut), { message: /not UTF-8/ });
 });
 
+test('names the line of invalid bytes that follow half of a character', async () => {
+  const text = Buffer.from('a,b\n'.repeat(40), 'utf16le');
+  const bytes = Buffer.concat([text, Buffer.from([0x00, 0xd8, 0x61, 0x00])]); // half of a surrogate
+  const reader = new CsvReader({ encoding: 'utf-16le' });
+  const cells: (readonly string[])[] = [];
+  await assert.rejects(async () => {
+    for await (const records of reader.read(chunksOf(bytes, text.length - 1))) {
+      cells.push(...records.map((record) => record.cells));
+    }
+  }, { message: /^Line 41 has text that is not UTF-16LE/ });
+  assert.deepEqual(cells, Array.from({ length: 40 }, () => ['a', 'b']));
+});
+
 test('names the line that is not UTF-8, and reads all records before it', async () => {
   for (const end of ['\r\n', '\n', '\r']) {
     const good = ['a,b', '"1', '2",é', '3,4', ''].join(end);
