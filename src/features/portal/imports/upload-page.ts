@@ -33,6 +33,8 @@ const OPTION_LIMIT_BYTES = 200;
 /** Error codes that are shown at the file field. */
 const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
+const FIELD_NAMES = ['file', ...UPLOAD_FIELDS.map(({ name }) => name)];
+
 const FLASH = new Map([
   ['ended', 'Your session ended before the file was uploaded. Choose the file again.'],
 ]);
@@ -44,8 +46,13 @@ export async function uploadFile(
   try {
     return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
-    if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
-    return await showImports(request, portal, new Map([['file', toFields(error.publicDetail)]]));
+    if (!(error instanceof AppError)) throw error;
+    const errors = FILE_ERRORS.includes(error.code) ? [['file', error.publicDetail] as const]
+      : error.issues.map(({ parameter = '', detail }) => [parameter, detail] as const);
+    const isShown = errors.length > 0 && errors.every(([name]) => FIELD_NAMES.includes(name));
+    if (!isShown) throw error;
+    return await showImports(request, portal, new Map(errors.map(([name, detail]) =>
+      [name, toFields(detail)])));
   }
 }
 

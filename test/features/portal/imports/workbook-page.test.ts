@@ -24,6 +24,8 @@ test('previews and imports a sheet of a workbook', async (t) => {
   assert.match(mugs.text, /The cell 7 is shown with zeros or text that it does not have/);
   const jugs = await upload('Jugs');
   assert.match(jugs.text, /The workbook has no sheet "Jugs"\. Its sheets: "Notes"/);
+  assert.equal(user.page?.status, 422);
+  assert.match(jugs.text, /Upload and preview/);
   await upload('cups');
   const done = await act(user, 'commit');
   assert.match(done.text, /1 of 2 rows imported; 1 rejected/);
