@@ -37,19 +37,7 @@ function finder(text: string, mark: string): (at: number) => number {
 
 /** Splits a record without quotes. */
 export function splitPlain(text: string, delimiter: Delimiter): string[] {
-  const cells = text.split(delimiter);
-  for (let index = 0; index < cells.length; index += 1) cells[index] = trim(cells[index] ?? '');
-  return cells;
-}
-
-function trim(cell: string): string {
-  const isPadded = isPadding(cell.charCodeAt(0)) || isPadding(cell.charCodeAt(cell.length - 1));
-  return isPadded ? cell.trim() : cell;
-}
-
-/** White space, or one of the many characters above ASCII; false for NaN. */
-function isPadding(code: number): boolean {
-  return code <= 0x20 || code >= 0xa0;
+  return text.split(delimiter).map((cell) => cell.trim());
 }
 
 /** A record with quotes, up to the place where it is invalid. */
@@ -81,7 +69,7 @@ export function splitQuoted(text: string, start: number, marks: Marks): QuotedRe
       if (!isBlankBetween(text, after, end)) return { cells, end, misplaced: after, hasInnerQuote };
     } else {
       hasInnerQuote ||= quote < end;
-      cells.push(trim(text.slice(at, end)));
+      cells.push(text.slice(at, end).trim());
     }
     if (end === text.length || isLineBreak(text, end)) return { cells, end, hasInnerQuote };
     at = end;
