@@ -100,7 +100,7 @@ export const parseImportId = ownIdParser<ImportId>('imp_');
 export const parseWebhookId = ownIdParser<WebhookId>('whk_');
 
 function ownIdParser<Id>(prefix: string) {
-  return (sellerId: SellerId, text: string): Id | undefined => {
+  return (sellerId: SellerId, text = ''): Id | undefined => {
     const [id, owner] = decode(prefix, text, 2) ?? [];
     // The cast is what this function proves, as in parseSellerId.
     return owner === sellerId ? id as Id : undefined;

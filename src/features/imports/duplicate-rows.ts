@@ -142,12 +142,12 @@ export class DuplicateRows {
 
   async #findOwners(rows: readonly ImportRow[]): Promise<Owners> {
     const ids = rows.flatMap(({ content }) =>
-      parseProductId(this.#sellerId, content?.product?.id ?? '') ?? []);
+      parseProductId(this.#sellerId, content?.product?.id) ?? []);
     return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
   }
 
   /** The SKU of another product that has the id of this row. */
-  #findOwner({ sku, id = '' }: ProductRow, owners: Owners): string | undefined {
+  #findOwner({ sku, id }: ProductRow, owners: Owners): string | undefined {
     const productId = parseProductId(this.#sellerId, id);
     const owner = productId && owners.get(productId)?.sku;
     return owner === sku ? undefined : owner;

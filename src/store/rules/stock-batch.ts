@@ -11,9 +11,9 @@ import {
 } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
-import type { ProductId, SellerId } from '../../domain/id.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { ChangeActor } from './history.ts';
-import { parseNamedId, type StockLevel } from './stock-levels.ts';
+import type { StockLevel } from './stock-levels.ts';
 
 const NOTHING = 'nothing was changed';
 
@@ -104,7 +104,7 @@ export function listOtherIds(
 ): ReadonlyMap<number, ProductReference> {
   return new Map(changes.flatMap(({ sku, id }, index) => {
     if (sku === undefined || id === undefined) return [];
-    const productId = parseNamedId(sellerId, id);
+    const productId = parseProductId(sellerId, id);
     const isOther = productId !== undefined && productId !== levels[index]?.id;
     return isOther ? [[index, { id }] as const] : [];
   }));

@@ -33,10 +33,6 @@ export function startBatch(level: StockLevel): void {
   level.isSequenceMoved = false;
 }
 
-export function parseNamedId(sellerId: SellerId, id: string | undefined): ProductId | undefined {
-  return id === undefined ? undefined : parseProductId(sellerId, id);
-}
-
 /** Levels of one seller, by SKU and by id. */
 export class LevelTable {
   readonly #byId = new Map<ProductId, StockLevel>();
@@ -57,7 +53,7 @@ export class LevelTable {
   }
 
   find(sellerId: SellerId, { sku, id }: ProductReference): StockLevel | undefined {
-    return sku === undefined ? this.findById(parseNamedId(sellerId, id)) : this.#bySku.get(sku);
+    return sku === undefined ? this.findById(parseProductId(sellerId, id)) : this.#bySku.get(sku);
   }
 }
 

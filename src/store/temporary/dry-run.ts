@@ -7,11 +7,11 @@ import type { NewProduct, Product } from '../../domain/catalogue/product-fields.
 import { isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import type { StockChange } from '../../domain/catalogue/stock-change.ts';
 import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../catalogue-store.ts';
-import type { ProductId, SellerId } from '../../domain/id.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
 import { mergeImportRow, RowIds } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
-import { parseNamedId, type StockLevel } from '../rules/stock-levels.ts';
+import type { StockLevel } from '../rules/stock-levels.ts';
 import { readText } from '../sql/sql.ts';
 import type { Actor } from '../write.ts';
 import { openTemporary } from './temporary-database.ts';
@@ -37,7 +37,7 @@ export function openImportDryRun(
       const skus = [...new Set(rows.map(({ sku }) => sku))];
       const existing = await queries.findProductsBySku(sellerId, skus);
       const otherIds = rows.flatMap(({ sku, id }) => {
-        const productId = parseNamedId(sellerId, id);
+        const productId = parseProductId(sellerId, id);
         return productId === undefined || productId === existing.get(sku)?.id ? [] : productId;
       });
       const owners = otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds)

@@ -1,8 +1,7 @@
 /** Queries of stock levels and of the sequence numbers of their sources. */
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { parseNamedId } from '../../rules/stock-levels.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
 import {
@@ -50,7 +49,7 @@ export async function loadLevels(
 ): Promise<LoadedLevels> {
   const skus = references.flatMap(({ sku }) => sku ?? []);
   const ids = references.flatMap(({ id, sku }) =>
-    (sku === undefined ? parseNamedId(sellerId, id) ?? [] : []));
+    (sku === undefined ? parseProductId(sellerId, id) ?? [] : []));
   const find = (text: string, names: readonly (string | number)[]) =>
     (names.length === 0 ? [] : query(text, sellerId, names as string[]));
   const [bySku, byId, ...sequences] = await Promise.all([

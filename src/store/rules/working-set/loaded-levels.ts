@@ -5,8 +5,8 @@
  */
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../stock-levels.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
+import { LevelTable, startBatch, type StockLevel } from '../stock-levels.ts';
 
 /** A level as it is stored. */
 export type StoredLevel = Pick<StockLevel, 'id' | 'sku' | 'stock' | 'position' | 'at'>;
@@ -99,7 +99,7 @@ export class LoadedLevels {
 
   #find(sellerId: SellerId, { sku, id }: ProductReference): StoredLevel | undefined {
     if (sku !== undefined) return this.#bySku.get(sku);
-    const productId = parseNamedId(sellerId, id);
+    const productId = parseProductId(sellerId, id);
     return productId === undefined ? undefined : this.#byId.get(productId);
   }
 }

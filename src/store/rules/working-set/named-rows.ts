@@ -3,12 +3,13 @@ import type { ProductRow, ProductTarget } from '../../../domain/catalogue/produc
 import type { NewProduct, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
-import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
+import {
+  type ImportId, parseProductId, type ProductId, type SellerId,
+} from '../../../domain/id.ts';
 import { hashIdempotencyKey, type IdempotencyScope } from '../idempotency.ts';
 import type { WriteActor } from '../mutations/import-records.ts';
 import { familyOf } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
-import { parseNamedId } from '../stock-levels.ts';
 import type { CatalogueMutations } from './working-set.ts';
 
 export type CatalogueMutationName = keyof CatalogueMutations;
@@ -110,7 +111,7 @@ export class NamedRows {
   }
 
   #addId(sellerId: SellerId, id: string | undefined): void {
-    const parsed = parseNamedId(sellerId, id);
+    const parsed = parseProductId(sellerId, id);
     if (parsed !== undefined) this.ids.add(parsed);
   }
 }

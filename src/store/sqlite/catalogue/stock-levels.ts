@@ -4,13 +4,13 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCKTAKE_STEP_PRODUCTS } from '../../limits.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
-import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
+import { LevelTable, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import { readId, readInteger } from '../../sql/sql.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
@@ -38,7 +38,7 @@ export function prepareReadLevels(db: DatabaseSync) {
   ): void {
     const skus = references.flatMap(({ sku }) => sku ?? []);
     const ids = references.flatMap(({ sku, id }) =>
-      (sku === undefined ? parseNamedId(sellerId, id) ?? [] : []));
+      (sku === undefined ? parseProductId(sellerId, id) ?? [] : []));
     for (const [statement, names] of [[listBySku, skus], [listById, ids]] as const) {
       if (names.length === 0) continue;
       for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
