@@ -44,6 +44,8 @@ export function createStocktakeTarget(
   const duplicates = { count: 0, firstLine: 0 };
   const unknown = new SkuLines();
   let hasUnknown = false;
+  /** The first line whose unknown SKU a spreadsheet may have changed. */
+  let changed: { readonly line: number; readonly reason: string } | undefined;
   let startPosition: number | undefined;
   return {
     ...target,
@@ -57,8 +59,11 @@ export function createStocktakeTarget(
         const result = 'change' in row.entry ? results.next().value : undefined;
         const invalid = listUnclear(row, result);
         if (result?.status === 'not_found') {
-          unknown.note(foldSku(result.sku ?? ''), row.line);
+          const { sku = '' } = result;
+          unknown.note(foldSku(sku), row.line);
           hasUnknown = true;
+          const reason = explainUnknownSku(sku);
+          if (reason !== undefined) changed ??= { line: row.line, reason };
         }
         const fault = invalid?.length === 0 ? unidentified
           : isDuplicate(row) ? duplicates : undefined;
@@ -75,6 +80,7 @@ export function createStocktakeTarget(
     async *finish(part) {
       if (unidentified.count > 0) throw explain(unidentified, UNIDENTIFIED);
       if (duplicates.count > 0) throw explain(duplicates, DUPLICATE);
+      if (changed) throw unclearSku(`Line ${changed.line}`, NOT_ZEROED, changed);
       const total = await stocktake.findMissing(startPosition ?? position);
       if (hasUnknown) await assertDistinct(stocktake, unknown);
       yield* zeroMissing({ ...options, total }, part);
@@ -94,7 +100,7 @@ async function assertDistinct(stocktake: StreamedStocktake, unknown: SkuLines): 
     const products = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
     for (const { sku } of products) {
       const line = unknown.find(foldSku(sku));
-      if (line !== undefined) throw unclearSku(`Line ${line}`, NOT_ZEROED, sku);
+      if (line !== undefined) throw unclearSku(`Line ${line}`, NOT_ZEROED, { product: sku });
     }
     if (products.length < STOCKTAKE_BATCH_PRODUCTS) return;
     after = products.at(-1)?.id;
@@ -126,18 +132,12 @@ async function* zeroMissing(
   }
 }
 
-/**
- * The products that an invalid row may mean, none if it could be any; undefined for a valid one. A
- * number that a spreadsheet shortened could be any product.
- */
+/** The products that an invalid row may mean, none if it can be any; undefined for a valid one. */
 function listUnclear(
   { entry }: StockRow, result: StockResult | undefined,
 ): ReturnType<typeof listReferences> | undefined {
   if ('change' in entry) {
-    if (result && isMismatch(result)) return listReferences(entry.change);
-    const isChanged = result?.status === 'not_found'
-      && explainUnknownSku(entry.change.sku ?? '') !== undefined;
-    return isChanged ? [] : undefined;
+    return result && isMismatch(result) ? listReferences(entry.change) : undefined;
   }
   const { sku, id } = entry.reference ?? {};
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);

@@ -8,20 +8,31 @@ import { AppError, type Issue } from '../error.ts';
 
 /** Such as 4.00638E+12, and 4,00638E+12 in other countries. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
-/** Such as 1E5, which a spreadsheet reads as 100000. */
-const EXPONENT = /^\d+(?:[.,]\d+)?E\+?\d\d?$/i;
+/** Such as 1E5, which a spreadsheet reads as 100000, and 2E-10, which it shows as 2.00E-10. */
+const EXPONENT = /^\d+(?:[.,]\d+)?E[+-]?\d\d?$/i;
 /** Such as 4711.0, as programs write a column of numbers that has blank cells. */
-const DECIMAL_NUMBER = /^\d{3,}[.,]0$/;
+const DECIMAL_NUMBER = /^\d{3,}[.,]0+$/;
+/** The decimals of a number without any, unless they may be thousands. */
+const NO_DECIMALS = /^(\d+)[.,](?:0{1,2}|0{4,})$|^(\d{4,})[.,]000$/;
+/** A spreadsheet keeps 15 digits of a number. */
+const LONG_NUMBER = /^(\d{15})\d+$/;
 
-/** The first three letters of months in English, German, French, Spanish, Italian and Dutch. */
-const MONTH = '(?:jan|ene|gen|feb|fév|mar|mär|mrz|mrt|apr|avr|abr|may|mai|mei|mag|jun|jui|giu|jul|'
-  + 'lug|aug|aoû|ago|sep|set|oct|okt|ott|nov|dec|dez|déc|dic)';
-/** Such as 4-Mar, 04. Mrz, Mar-24, 3/4/2024, 04.03.24 and 2024-03-04. */
+/** In English, German, French, Spanish, Italian, Dutch, Portuguese, Polish and Swedish. */
+const MONTHS = `
+  january february march april may june july august september october november december
+  januar februar marz mrz mai juni juli oktober dezember
+  janvier fevrier mars avril juin juillet aout septembre octobre novembre decembre
+  enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+  gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+  januari februari maart mrt mei augustus janeiro fevereiro marco maio junho julho setembro outubro
+  novembro dezembro stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika
+  listopada grudnia augusti`.trim().split(/\s+/);
+/** Such as 4-Mar, 04. Mrz, 04-juin, and Mar-24. */
+const NAMED_DATE = /^(?:\d{1,2}\.?[- ])?(\p{L}{3,})\.?(?:[- ]\d{2,4})?$/u;
+/** Such as 3/4/2024, 04.03.24, 2024-03-04 and 2024/03/04 00:00:00. */
 const DATES: readonly RegExp[] = [
-  new RegExp(String.raw`^\d{1,2}\.?[- ]${MONTH}\.?(?:[- ]\d{2,4})?$`, 'i'),
-  new RegExp(String.raw`^${MONTH}\.?[- ]\d{2,4}$`, 'i'),
   /^(?:0?[1-9]|[12]\d|3[01])([/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d\d|\d{4})$/,
-  /^(?:19|20)\d\d-\d\d-\d\d$/,
+  /^(?:19|20)\d\d([/-])\d\d\1\d\d(?: 00:00:00)?$/,
 ];
 
 /** Whether no product should be created from it. */
@@ -30,16 +41,21 @@ export function isChangedNumber(sku: string): boolean {
 }
 
 export function looksLikeDate(sku: string): boolean {
-  return DATES.some((date) => date.test(sku));
+  const [, name] = NAMED_DATE.exec(sku.normalize('NFC')) ?? [];
+  if (name === undefined) return DATES.some((date) => date.test(sku));
+  const month = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return /\d/.test(sku) && MONTHS.some((other) => other.startsWith(month));
 }
 
 /**
  * The same for SKUs that people and programs confuse: they differ in case, accents, spaces, marks,
- * and leading zeros, or one is the other as a number.
+ * and leading zeros, or one is the other as a spreadsheet shows it.
  */
 export function foldSku(sku: string): string {
-  const number = EXPONENT.test(sku) ? String(Number(sku.replace(',', '.'))) : sku;
-  const text = number.normalize('NFKD').toLowerCase().toUpperCase(); // ß is SS
+  const number = EXPONENT.test(sku) ? String(Number(sku.replace(',', '.')))
+    : sku.replace(NO_DECIMALS, '$1$2').replace(/^(\d{1,2}:\d\d):00$/, '$1');
+  const shown = number.replace(LONG_NUMBER, (all, kept: string) => kept.padEnd(all.length, '0'));
+  const text = shown.normalize('NFKD').toLowerCase().toUpperCase(); // ß is SS
   return text.replace(/[^\p{L}\p{N}]/gu, '').replace(/^0+(?=.)/, '') || sku;
 }
 
@@ -54,13 +70,17 @@ export function describeIdOwner(ownerSku: string): Issue {
  * The error of a stocktake with an unknown SKU.
  * @param subject what has the SKU, such as `Line 2`
  * @param effect such as `nothing was changed`
- * @param meant the product to be set to 0 that it may mean; undefined if that can be any
+ * @param meaning the product to be set to 0 that the SKU may mean; or, if that can be any, why
  */
-export function unclearSku(subject: string, effect: string, meant?: string): AppError {
-  const fault = meant === undefined ? 'does not identify its product'
-    : `has a SKU that no product has, and may mean your product ${JSON.stringify(meant)}`;
-  const other = meant === undefined ? '' : ', or name that product, too,';
-  const remedy = `Correct the SKU${other} and send the stocktake again.`;
+export function unclearSku(
+  subject: string, effect: string,
+  meaning: { readonly product: string } | { readonly reason: string | undefined },
+): AppError {
+  const [fault, other, reason = ''] = 'product' in meaning
+    ? ['has a SKU that no product has, and may mean your product '
+      + JSON.stringify(meaning.product), 'name that product, too']
+    : ['does not identify its product', 'create its product first', ` ${meaning.reason}`];
+  const remedy = `Correct the SKU, or ${other}, and send the stocktake again.${reason}`;
   return new AppError('sync_refused', `${subject} ${fault}, so ${effect}. ${remedy}`);
 }
 

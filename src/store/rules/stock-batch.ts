@@ -140,14 +140,15 @@ function assertDistinct({ results, listMissing }: Evaluated): void {
   const unknown = new Map<string, Sku>();
   for (const { status, sku } of results) {
     if (status !== 'not_found' || typeof sku !== 'string') continue;
-    if (explainUnknownSku(sku) !== undefined) throw unclearSku(describe(sku), NOTHING);
+    const reason = explainUnknownSku(sku);
+    if (reason !== undefined) throw unclearSku(describe(sku), NOTHING, { reason });
     unknown.set(foldSku(sku), sku);
   }
   if (unknown.size === 0) return;
   for (const levels of listMissing()) {
     for (const { sku } of levels) {
       const sent = unknown.get(foldSku(sku));
-      if (sent !== undefined) throw unclearSku(describe(sent), NOTHING, sku);
+      if (sent !== undefined) throw unclearSku(describe(sent), NOTHING, { product: sku });
     }
   }
 }

@@ -63,14 +63,25 @@ test('zeroes neither product of a row whose id and SKU contradict each other', a
 test('zeroes nothing if a spreadsheet has shortened a SKU', async (t) => {
   const { seller } = await openShop(t, { 4006381333931: 5, B: 5 });
   const { last } = await take(seller, 'B,5\n4.00638E+12,5\n', 'force=true');
-  assert.match(last.problem.detail, /^Line 3 does not identify its product, so no product was set/);
+  assert.ok(last.problem.detail.startsWith('Line 3 does not identify its product, so no '
+    + 'product was set to 0. Correct the SKU, or create its product first, and send the stocktake '
+    + 'again. A spreadsheet has shortened this number. Format the column as text, and enter the '
+    + 'SKU again.'), last.problem.detail);
+  for (const sku of ['04-mars', '04-janv.', '4. Sept', '2024/03/04', '2024-03-04 00:00:00']) {
+    const { last: other } = await take(seller, `B,5\n${sku},5\n`, 'force=true');
+    assert.match(other.problem.detail, /^Line 3 does not identify its product/, sku);
+  }
   assert.deepEqual(await readStocks(seller), { 4006381333931: 5, B: 5 });
+  const { last: right } = await take(seller, 'B,5\nMUG-12,5\n4006381333931,5\n', 'force=true');
+  assert.equal(right.summary.zeroed, 0);
 });
 
 test('zeroes nothing if an unknown SKU may be that of a product', async (t) => {
   const meantBySku = {
     815: '00815', 'a-1': 'A-1', '0A-1': 'A-1', 'A\u20111': 'A-1', b2: 'B 2', '5A': '-5A',
     '1.234.567': '1234567', 'STRASSE 1': 'Straße 1', 100000: '1E5', 'CAFE\u0301': 'café',
+    '12.00': '12', '5.0000': '5', '2.00E-10': '2E-10', '01:30:00': '1:30',
+    4006381333931230000: '4006381333931234567',
   };
   const skus = [...new Set(Object.values(meantBySku))];
   const stocks = Object.fromEntries([...skus, 'C'].map((sku) => [sku, 5]));
