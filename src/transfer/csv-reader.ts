@@ -154,8 +154,9 @@ export class CsvReader {
   }
 
   /** The error for invalid bytes after the remaining text. */
-  #invalidBytes({ encoding, isAssumed }: InvalidBytes): AppError {
+  #invalidBytes({ encoding, isAssumed, isUtf8 }: InvalidBytes): AppError {
     const line = this.#line + countLineBreaks(this.#text);
+    if (isUtf8) return invalidFile(`Line ${line} is UTF-8, not ${encoding}: set encoding=utf-8.`);
     const fault = `Line ${line} has text that is not ${encoding.toUpperCase()}`;
     const other = isAssumed ? ', or set encoding=windows-1252 if that is its encoding' : '';
     return invalidFile(`${fault}. Save the file as "CSV UTF-8"${other}.`);

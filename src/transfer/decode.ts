@@ -24,9 +24,15 @@ export function parseEncoding(label: string): ParseResult<Encoding> {
   }
 }
 
+/** Encodings of one byte a character, in which UTF-8 is valid, and has two letters for one. */
+const SINGLE_BYTE = /^(?:windows-\d|iso-8859-|macintosh|x-mac-|ibm866|koi8-)/;
+const NOT_ASCII = /[^\0-\x7f]/;
+
 /** Bytes that are not valid in the encoding of the file. */
 export interface InvalidBytes {
   readonly encoding: Encoding;
+  /** Whether they are UTF-8, although another encoding was named. */
+  readonly isUtf8?: boolean;
   /** Whether nothing says that the file has this encoding. */
   readonly isAssumed: boolean;
 }
@@ -43,7 +49,12 @@ export async function* decodeText(
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const isFirst = file === undefined;
     file ??= open(bytes, named);
-    const { text, isValid } = file.decode(isFirst ? bytes.subarray(file.markBytes) : bytes, false);
+    const unmarked = isFirst ? bytes.subarray(file.markBytes) : bytes;
+    const { text, isValid } = file.decode(unmarked, false);
+    if (file.isUtf8(unmarked)) {
+      yield text.slice(0, Math.max(0, text.search(NOT_ASCII)));
+      return yield { ...file.invalid, isUtf8: true };
+    }
     yield text;
     if (!isValid) return yield file.invalid;
   }
@@ -58,7 +69,23 @@ function open(head: Buffer, named: Encoding | undefined) {
   const marked = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
   const [mark, encoding] = marked ?? [Buffer.alloc(0), named ?? 'utf-8'];
   const invalid: InvalidBytes = { encoding, isAssumed: !marked && named === undefined };
-  return { decode: createDecoder(encoding), markBytes: mark.length, invalid };
+  return {
+    decode: createDecoder(encoding), markBytes: mark.length, invalid,
+    isUtf8: SINGLE_BYTE.test(encoding) ? createUtf8Check() : () => false,
+  };
+}
+
+/** Whether the first bytes that are not ASCII are UTF-8, as those of other texts never are. */
+function createUtf8Check(): (bytes: Buffer) => boolean {
+  let decoder: TextDecoder | undefined = new TextDecoder('utf-8', { fatal: true });
+  return (bytes) => {
+    try {
+      return NOT_ASCII.test(decoder?.decode(bytes, { stream: true }) ?? '');
+    } catch {
+      decoder = undefined; // the named encoding is right
+      return false;
+    }
+  };
 }
 
 /**

@@ -11,6 +11,8 @@ const NUMBERS: ReadonlySet<string> = new Set([
     .map(({ name }) => name),
   'set', 'adjust', 'expect', 'sequence',
 ]);
+/** A name that may be a value. */
+const NUMBER = /^[-+]?\d[\d.,]*$/;
 const MISSING = 'The file has no column for';
 /** Shown characters of a column name. */
 const NAME_LIMIT_CHARACTERS = 100;
@@ -47,7 +49,7 @@ export function parsePairs<Member extends string>(
 
 /**
  * Parses the columns that a client names, such as `name:Title,sku:Code`.
- * @throws AppError `invalid_query`, also for a number in the column of another member
+ * @throws AppError `invalid_query`
  */
 export function parseMap<Member extends string>(
   text: string, members: readonly Member[], example: string,
@@ -55,22 +57,32 @@ export function parseMap<Member extends string>(
   const map = parsePairs(text, members, {
     parameter: 'map', instruction: 'Name one column', example,
   });
-  const shared = findShared(map);
-  if (!shared) return map;
-  const fault = `Names one column for both ${shared.join(' and ')}`;
-  const detail = `${fault}. Name another column for one of them.`;
-  throw invalidQuery([{ parameter: 'map', code: 'mismatch', detail }]);
+  const fault = findMapFault(map);
+  if (!fault) return map;
+  throw invalidQuery([{ parameter: 'map', code: 'mismatch', detail: fault.detail }]);
 }
 
-/** Two members that are read from one column, although one of them is a number. */
-export function findShared<Member extends string>(
+/**
+ * Why a number must not be read from its column: another member has it, too, or the name of the
+ * column is a number itself, as in a file without column names.
+ */
+export function findMapFault<Member extends string>(
   map: Iterable<readonly [Member, string]>,
-): readonly [Member, Member] | undefined {
-  const pairs = [...map].map(([member, name]) => [member, normalizeName(name)] as const);
-  for (const [at, [member, name]] of pairs.entries()) {
-    const other = pairs.slice(0, at).find(([earlier, earlierName]) => earlierName === name
-      && (NUMBERS.has(member) || NUMBERS.has(earlier)));
-    if (other) return [other[0], member];
+): { readonly member: Member; readonly detail: string } | undefined {
+  const pairs = [...map];
+  const isRow = pairs.some(([member]) => member === 'sku' || member === 'id');
+  for (const [member, name] of pairs) {
+    if (!NUMBERS.has(member)) continue;
+    const [other] = pairs.find(([another, otherName]) =>
+      another !== member && normalizeName(otherName) === normalizeName(name)) ?? [];
+    if (other) {
+      const detail = `One column cannot be both ${other} and ${member}: choose another one.`;
+      return { member, detail };
+    }
+    if (!isRow || !NUMBER.test(name)) continue;
+    const detail = `"${shortenName(name)}" may be a number of the first row: if the file has no `
+      + 'column names, write them in a line above the rows. Otherwise rename the column.';
+    return { member, detail };
   }
   return undefined;
 }
@@ -160,9 +172,10 @@ export function missingColumns(
   explanations: readonly string[], safeDefaults: readonly string[] = [],
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
+  const hint = header.some((name) => NUMBER.test(name.trim()))
+    ? ['If that is the first row, write column names in a line above it.'] : [];
   const fault = [
-    `${MISSING} ${missing}.`, ...explanations,
-    describeHeader(header),
+    `${MISSING} ${missing}.`, ...explanations, describeHeader(header), ...hint,
   ].join(' ');
   const issues: Issue[] = [{ parameter: 'map', code: 'required', detail }];
   if (safeDefaults.length > 0) {

@@ -170,6 +170,19 @@ test('decodes UTF-16 by its byte order mark, even if another encoding is named',
   }
 });
 
+test('rejects UTF-8 under the name of an encoding in which it would be other letters', async () => {
+  const bytes = Buffer.from('sku,qty\nA,1\nTÜR-1,5\nx,\n');
+  for (const encoding of ['windows-1252', 'iso-8859-15', 'koi8-r']) {
+    for (const size of [1, 7, 1_000]) {
+      await assert.rejects(read(bytes, { encoding, size }), {
+        publicDetail: `Line 3 is UTF-8, not ${encoding}: set encoding=utf-8.`,
+      });
+    }
+  }
+  const others = Buffer.from('sku,qty\nTÜR-1 Ã¼,5\n', 'latin1'); // both may occur
+  assert.deepEqual((await cellsOf(others, 'windows-1252'))[1], ['TÜR-1 Ã¼', '5']);
+});
+
 test('decodes a named encoding, and names the line that is invalid in it', async () => {
   const latin = Buffer.from('sku;name\nA;K\xfcche \x80\n', 'latin1');
   assert.deepEqual((await cellsOf(latin, 'windows-1252'))[1], ['A', 'Küche €']);

@@ -147,9 +147,18 @@ test('rejects a map that reads a number from the column of another member', () =
   for (const map of ['sku:Teil,stock:teil', 'set:A,expect: a ', 'sku:SKU,reason:B,set:B']) {
     const { code, issues } = catchAppError(() => parseStockColumnMap(map));
     assert.equal(code, 'invalid_query');
-    assert.match(issues[0]?.detail ?? '', /^Names one column for both \w+ and \w+\. Name another/);
+    const [{ detail } = { detail: '' }] = issues;
+    assert.match(detail, /^One column cannot be both \w+ and \w+: choose another one\.$/);
   }
   assert.equal(parseStockColumnMap('sku:EAN,reason:EAN').size, 2);
+});
+
+test('takes no number of the first row for the name of a column', () => {
+  const { publicDetail } = catchAppError(() => find(['ART0815', '12']));
+  assert.match(publicDetail, /Its columns: ART0815, 12\. If that is the first row, write column/);
+  const { issues } = catchAppError(() => parseStockColumnMap('sku:ART0815,stock:12'));
+  assert.match(issues[0]?.detail ?? '', /^"12" may be a number of the first row: if the file /);
+  assert.deepEqual(find(['Artikelnummer', '1000'], 'stock:1000'), ['sku 0', 'set 1']); // a plant
 });
 
 test('rejects a map with unknown or duplicate members, or with a missing column', () => {

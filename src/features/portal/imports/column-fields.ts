@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { explainUntrusted } from '../../../transfer/column-names.ts';
-import { findShared, normalizeName } from '../../../transfer/header.ts';
+import { findMapFault, normalizeName } from '../../../transfer/header.ts';
 import { type Field, renderFields } from '../forms/fields.ts';
 import type { Form, FormState } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
@@ -40,7 +40,7 @@ export function columnFieldNames(members: readonly string[]): string[] {
 
 /**
  * Reads the chosen columns; ignores values that the form does not offer. Adds an error for a number
- * from the column of another member.
+ * that cannot be read from its column.
  */
 export function readColumns<Member extends string>(
   form: Form, members: readonly Member[], { head: { header } }: FileDescription,
@@ -50,8 +50,8 @@ export function readColumns<Member extends string>(
     const name = header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
     return name ? [[member, name]] : [];
   });
-  const [, member] = findShared(map) ?? [];
-  if (member) errors.set(`column_${member}`, 'Choose another column: this one is read already.');
+  const fault = findMapFault(map);
+  if (fault) errors.set(`column_${fault.member}`, fault.detail);
   return map;
 }
 
