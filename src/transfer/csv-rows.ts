@@ -28,7 +28,7 @@ import {
 } from './import-row.ts';
 import { type DecimalMark, parseLevel, parseNumber } from './numbers.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
-import { createSkuSource } from './sku-source.ts';
+import { createSkuSource, NO_SKU } from './sku-source.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
@@ -60,12 +60,6 @@ const STOCK_OF_PARENT: Issue = {
   pointer: '/stock', code: 'format',
   detail: 'Its parent has the stock of all variations. Write a stock for each of them, or leave '
     + 'the cell blank to keep it.',
-};
-
-const NO_SKU: Issue = {
-  pointer: '/sku', code: 'blank',
-  detail: 'Must not be blank. To make SKUs from the handles and options of Shopify, set '
-    + 'sku_from=handle+options.',
 };
 
 /** A default value for new products, or its errors. */

@@ -2,6 +2,7 @@
  * SKUs for rows that have none. Most shops on Shopify leave out the SKUs of their variants, whose
  * names are a handle and the values of up to three options.
  */
+import type { Issue } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
 import { normalizeName } from './header.ts';
 
@@ -13,6 +14,13 @@ const HANDLE = /^(?:url )?handle$/;
 const OPTION_VALUE = /^option[1-3] value$/;
 /** The option of a Shopify product without variants. */
 const NO_OPTION = 'Default Title';
+
+/** The error of a row of Shopify without a SKU. */
+export const NO_SKU: Issue = {
+  pointer: '/sku', code: 'blank',
+  detail: 'Must not be blank. To make SKUs from the handles and options of Shopify, set '
+    + 'sku_from=handle+options.',
+};
 
 /** Whether a file has products of Shopify, whose variants need no SKU. */
 export function hasHandles(header: readonly string[]): boolean {

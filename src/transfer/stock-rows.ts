@@ -18,7 +18,7 @@ import {
   countStockMembers, findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns,
   type StockMember,
 } from './stock-columns.ts';
-import { createSkuSource } from './sku-source.ts';
+import { createSkuSource, hasHandles, NO_SKU } from './sku-source.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
@@ -112,7 +112,8 @@ export class StockCsvRows {
         amount: settings.map.has('set') ? undefined : columns.indexes.set,
       });
       const makeSku = createSkuSource(header, settings.skuFrom);
-      const rowSettings = { ...settings, used, checkUnits, makeSku };
+      const blankSku = hasHandles(header) ? NO_SKU : blank('/sku');
+      const rowSettings = { ...settings, used, checkUnits, makeSku, blankSku };
       return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
     });
   }
@@ -139,11 +140,12 @@ interface RowSettings extends StockCsvSettings {
   readonly used: readonly UsedColumn[];
   readonly checkUnits: ReturnType<typeof createUnitCheck>;
   readonly makeSku: ReturnType<typeof createSkuSource>;
+  readonly blankSku: Issue;
 }
 
 function parseRow(
   record: CsvRecord, columns: StockColumns,
-  { used, hasSource, shortRows, checkUnits, makeSku }: RowSettings,
+  { used, hasSource, shortRows, checkUnits, makeSku, blankSku }: RowSettings,
 ): StockRow | undefined {
   const { line, cells, text, issue } = record;
   const { indexes } = columns;
@@ -157,7 +159,9 @@ function parseRow(
   const unitIssue = checkUnits(cells);
   if (unitIssue) issues.push(unitIssue);
   const isComplete = 'sku' in members && 'set' in members;
-  if (!isComplete && addMissing(issues, members, indexes) && cells.every(isBlank)) return undefined;
+  const isEmpty = !isComplete && addMissing(issues, members, indexes, blankSku)
+    && cells.every(isBlank);
+  if (isEmpty) return undefined;
   const entry = parseChange(members, hasSource);
   const row = { line, characters, entry: issues.length > 0 ? addIssues(entry, issues) : entry };
   return addMark(row, cells[indexes.sku ?? -1] ?? '');
@@ -165,11 +169,11 @@ function parseRow(
 
 /** Adds the errors of a row without a product or a quantity; returns whether it lacks both. */
 function addMissing(
-  issues: Issue[], members: Members, { sku, set }: StockColumns['indexes'],
+  issues: Issue[], members: Members, { sku, set }: StockColumns['indexes'], blankSku: Issue,
 ): boolean {
   const hasProduct = 'sku' in members || 'id' in members || issues.some(isReferenceIssue);
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  if (!hasProduct) issues.push(blank(sku === undefined ? '/id' : '/sku'));
+  if (!hasProduct) issues.push(sku === undefined ? blank('/id') : blankSku);
   if (!hasQuantity) issues.push(blank(set === undefined ? '/adjust' : '/set'));
   return !hasProduct && !hasQuantity;
 }

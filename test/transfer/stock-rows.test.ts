@@ -70,6 +70,8 @@ test('rejects a row that lacks a product or a quantity, or has both kinds', asyn
   assert.deepEqual(await errorsOf('sku,set,adjust\n,5,\nA,,\nB,1,2\nC\n'),
     ['2 /sku blank', '3 /set blank', '4  required', '5  format']);
   assert.deepEqual(await errorsOf('id,adjust\n,5\nx,\n'), ['2 /id blank', '3 /adjust blank']);
+  const [{ entry } = { entry: undefined }] = await read('Handle,SKU,On hand\nmug,,5\n');
+  assert.match(JSON.stringify(entry), /Shopify, set sku_from=handle\+options\./);
 });
 
 test('rejects invalid and out-of-range quantities, and names their products', async () => {

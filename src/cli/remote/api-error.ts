@@ -21,7 +21,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 
 /** Parameters that remedies name. The names of columns that `map` has may contain spaces. */
 const FILE_PARAMETER =
-  /\b(encoding|decimal|short_rows|sku_from|duplicates|sheet|map)=((?<=map=)[^.,"]+|[\w+-]+)/g;
+  /\b(mode|encoding|decimal|short_rows|sku_from|duplicates|sheet|map)=((?<=map=)[^.,"]+|[\w+-]+)/g;
 
 interface Details extends ErrorOptions {
   readonly wasReached?: boolean;
