@@ -42,10 +42,11 @@ export interface StockStreamOptions extends StockOrigin, StocktakeOptions, CsvOp
   /** CSV: the column of each member: `{ set: 'On hand' }`, or as text, `set:On hand`. */
   readonly map?: Readonly<Record<string, string>> | string | undefined;
   /**
-   * What a level does if an earlier one is of the same product: it is rejected (default), both are
-   * rejected (the server reads all changes before it applies any), it is added, or replaces it.
+   * What a level does if an earlier one is of the same product: it is rejected (default), both are,
+   * it is added, is added unless one of them is rejected, or replaces it. For `_all`, the server
+   * reads all changes before it applies any.
    */
-  readonly duplicates?: 'reject' | 'reject_all' | 'sum' | 'last' | undefined;
+  readonly duplicates?: 'reject' | 'reject_all' | 'sum' | 'sum_all' | 'last' | undefined;
   /** The name of the file, for the record of the import. */
   readonly file_name?: string | undefined;
 }

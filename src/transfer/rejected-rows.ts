@@ -117,7 +117,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
       if (row.first && row.first !== this.#first) await this.#append(row.first.copy(''));
       this.#first = row.first ?? row;
       const { duplicates } = this.#options.source;
-      const mayBePart = duplicates === 'sum' || duplicates === 'last';
+      const mayBePart = duplicates !== undefined && /^(?:sum|last)/.test(duplicates);
       const error = mayBePart ? asPart(reason) : reason;
       this.#hasParts ||= isPart(error);
       return this.#append(row.copy(error));

@@ -17,10 +17,11 @@ import type { StockRow } from '../../transfer/stock-rows.ts';
 import { rejectMarkedSkus } from '../marked-skus.ts';
 
 /**
- * Whether such a row is rejected, added to the earlier ones, or replaces them. `reject_all` also
- * rejects the earlier ones, for which the file must be read twice.
+ * Whether such a row is rejected, added to the earlier ones, or replaces them. The file is read
+ * twice for `reject_all`, which also rejects the earlier ones, and for `sum_all`, which rejects all
+ * rows of a product if one of them is rejected.
  */
-export const DUPLICATE_LEVELS = ['reject', 'reject_all', 'sum', 'last'] as const;
+export const DUPLICATE_LEVELS = ['reject', 'reject_all', 'sum', 'sum_all', 'last'] as const;
 export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number];
 
 interface DuplicateLevel {
@@ -36,7 +37,7 @@ type Skus = ReadonlyMap<ProductId, { readonly sku: string }>;
 export class DuplicateLevels {
   readonly #store: Products;
   readonly #sellerId: SellerId;
-  readonly #choice: DuplicateChoice;
+  readonly #choice: Exclude<DuplicateChoice, 'sum_all'>;
   /** Whether a rejected row concerns the other rows of its product. */
   readonly #needsAll: boolean;
   readonly #first: DuplicateLevel[] = [];
@@ -47,8 +48,8 @@ export class DuplicateLevels {
   constructor(store: Products, sellerId: SellerId, choice: DuplicateChoice) {
     this.#store = store;
     this.#sellerId = sellerId;
-    this.#choice = choice;
-    this.#needsAll = choice === 'sum' || choice === 'reject_all';
+    this.#choice = choice === 'sum_all' ? 'sum' : choice;
+    this.#needsAll = this.#choice === 'sum' || choice === 'reject_all';
   }
 
   /** How many rows were found, and the first of them; undefined if none was. */
@@ -56,24 +57,24 @@ export class DuplicateLevels {
     return this.#count > 0 ? { count: this.#count, first: this.#first } : undefined;
   }
 
-  /** Yields the rows as chosen. @param wholeFile the same rows, read first, for `reject_all` */
+  /** Yields the rows as chosen. @param wholeFile the same rows, read first, if it is read twice */
   async *find(
     slices: AsyncIterable<readonly StockRow[]>, wholeFile?: AsyncIterable<readonly StockRow[]>,
   ): AsyncGenerator<readonly StockRow[], void, void> {
     using repeated = new SkuLines();
+    using rejected = new SkuLines();
     if (wholeFile) {
       // A large chunk must not block other requests.
-      for await (const _ of this.#decide(wholeFile, repeated)) await yieldToEventLoop();
+      for await (const _ of this.#decide(wholeFile, repeated, rejected)) await yieldToEventLoop();
       this.#count = this.#first.length = 0;
     }
-    yield* this.#decide(slices, repeated);
+    yield* this.#decide(slices, repeated, rejected);
   }
 
   async *#decide(
-    slices: AsyncIterable<readonly StockRow[]>, repeated: SkuLines,
+    slices: AsyncIterable<readonly StockRow[]>, repeated: SkuLines, rejected: SkuLines,
   ): AsyncGenerator<readonly StockRow[], void, void> {
     using levels = new SkuLines();
-    using rejected = new SkuLines();
     const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
       ({ ...row, entry: { issues: [issue] } })); // it may mean either product
     for await (const rows of checked) {
@@ -99,7 +100,7 @@ export class DuplicateLevels {
   ): void {
     if (sku === undefined) this.#unknownLine ??= line;
     for (const name of [sku ?? [], otherSku ?? []].flat()) {
-      if (noted.note(name, line) !== undefined) repeated.note(name, line);
+      if ((noted.note(name, line)?.line ?? line) !== line) repeated.note(name, line);
     }
   }
 

@@ -64,8 +64,9 @@ export const stockSyncParameters = {
     description: 'NDJSON and CSV: what a line with `set` does if an earlier one has a `set` of the '
       + 'same product, as in exports with a line for each warehouse. `reject` rejects it. '
       + '`reject_all` also rejects the earlier ones: a body of up to 1 GiB is received and checked '
-      + 'before a line is applied. `sum` adds it to them, `last` lets it replace them. Lines with '
-      + '`adjust`, `expect` or `sequence` are applied as they are.',
+      + 'before a line is applied. `sum` adds it to them, and so does `sum_all`, but to none of a '
+      + 'product with a rejected line, for which it checks the whole body, too. `last` lets it '
+      + 'replace them. Lines with `adjust`, `expect` or `sequence` are applied as they are.',
   },
   ...csvParameters,
   file_name: {

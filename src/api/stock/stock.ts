@@ -182,7 +182,7 @@ async function streamStock(call: ApiRequest, services: Services): Promise<Reply>
       services.store, call.caller.sellerId, options.duplicates,
     );
     return {
-      slices: options.duplicates !== 'reject_all' ? duplicates.find(reader.read(chunks))
+      slices: !options.duplicates.endsWith('_all') ? duplicates.find(reader.read(chunks))
         : readTwice(chunks, (file) => duplicates.find(
           reader.read(file.read()), openReader(mediaType, options).read(file.read()),
         )),
@@ -238,7 +238,7 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
   if (isTable(mediaType)) {
     return new StockCsvRows({
       map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
-      isSum: options.duplicates === 'sum', isStocktake: options.complete,
+      isSum: options.duplicates.startsWith('sum'), isStocktake: options.complete,
       ...toFileOptions(options),
     });
   }

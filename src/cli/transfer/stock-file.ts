@@ -52,7 +52,7 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
   return {
     source, reason, map,
     // The whole file is at hand. The cast: the server checks it.
-    duplicates: (duplicates === 'reject' ? 'reject_all' : duplicates) as StockOptions['duplicates'],
+    duplicates: duplicates.replace(/^(?:reject|sum)$/, '$&_all') as StockOptions['duplicates'],
     ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
     ...(zeroLimit !== undefined && {

@@ -142,6 +142,23 @@ test('adds nothing to the stock of a product with a rejected row', async (t) => 
   assert.deepEqual(await readStocks(seller), { M: 7, A: 3 });
 });
 
+test('adds up no product with a rejected row in the whole file, as sum_all', async (t) => {
+  const { seller } = await openShop(t, { M: 7, A: 7, B: 7 });
+  const rows = [
+    { sku: 'M', set: 1 }, { sku: 'A', set: 2 }, { sku: 'B', set: 3 }, { sku: 'M', set: 'x' },
+    { sku: 'A', set: 4 }, { sku: 'M', set: 5 },
+  ];
+  for (const query of ['duplicates=sum_all&dry_run=true', 'duplicates=sum_all']) {
+    const { rows: lines } = await send(seller, 'csv', rows, query);
+    assert.deepEqual(lines.map(({ status }) => status),
+      ['invalid', 'ok', 'ok', 'invalid', 'ok', 'invalid']);
+    const details = lines.flatMap(({ errors }) => errors?.map(({ detail }: any) => detail) ?? []);
+    assert.match(details[0], /^Line 5 was rejected and may be of this product, so the sum is/);
+    assert.doesNotMatch(details[1], /Other rows/);
+  }
+  assert.deepEqual(await readStocks(seller), { M: 7, A: 6, B: 3 });
+});
+
 test('adds nothing to the products of a row whose id and SKU contradict', async (t) => {
   const { seller, ids } = await openShop(t, { '0123': 7, '123': 7, C: 7 });
   const rows = [
@@ -177,7 +194,7 @@ test('rejects another choice, and a choice for a JSON body', async (t) => {
   const query = 'duplicates=max';
   const answer = await sendStock(seller, 'sku,set\nM,1\n', { query, headers: csv });
   assertProblem(answer, 400, 'invalid-query');
-  assert.match(answer.json().errors[0].detail, /reject, reject_all, sum, last/);
+  assert.match(answer.json().errors[0].detail, /reject, reject_all, sum, sum_all, last/);
   const json = await sendStock(seller, { changes: [] }, { query: 'duplicates=sum' });
   assertProblem(json, 400, 'invalid-query');
   assert.deepEqual(await readStocks(seller), { M: 7 });

@@ -125,7 +125,7 @@ function readFile(
   const reader = openReader(settings, head);
   const slices = new DuplicateLevels(store, sellerId, settings.duplicates).find(
     reader.read(countBytes(file.read(), progress)),
-    settings.duplicates === 'reject_all' ? openReader(settings, head).read(file.read()) : undefined,
+    settings.duplicates === 'last' ? undefined : openReader(settings, head).read(file.read()),
   );
   return readStockRows(reader, slices, target, progress, sellerId);
 }
