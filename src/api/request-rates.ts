@@ -9,7 +9,7 @@ import { formatRateLimitFields } from '../http/rate-limit.ts';
 import { type RateDecision, type RateLimit, RateLimiter } from '../runtime/rate-limiter.ts';
 import { RATE_LEASE_RETURN_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from '../store/limits.ts';
 import { LeasedLimiter } from '../store/nodes/leased-limiter.ts';
-import type { RateLeases, RateLeaseStore } from '../store/nodes/rate-lease-store.ts';
+import type { RateLeaseStore } from '../store/nodes/rate-lease-store.ts';
 
 interface RateLimits {
   /** Requests a minute; 0 for no limit. */
@@ -32,94 +32,69 @@ export interface RequestRates {
   close(): Promise<void>;
 }
 
+type Limiter = Pick<LeasedLimiter, 'tryTake' | 'refund' | 'renew' | 'returnUnused' | 'close'>;
+
 export function makeRequestRates(
   { perKey, perSeller }: RateLimits, { rateLeases }: RateLeaseStore, clock: () => number,
 ): RequestRates {
-  const policies = {
+  const policies: Policies = {
     requests: { limit: perKey, windowMs: MINUTE_MS },
     seller: { limit: perSeller, windowMs: MINUTE_MS },
   };
-  return rateLeases ? new LeasedRates(policies, rateLeases, clock) : new OwnRates(policies, clock);
+  const make = (policy: RateLimit, isPerKey: boolean): Limiter | undefined => {
+    if (policy.limit === 0) return undefined;
+    return rateLeases ? new LeasedLimiter(policy, isPerKey, rateLeases, clock)
+      : makeOwnLimiter(policy, isPerKey, clock);
+  };
+  const [keys, sellers] = [make(policies.requests, true), make(policies.seller, false)];
+  const limiters = [sellers, keys].filter((limiter) => limiter !== undefined);
+  const returnTimer = rateLeases && setInterval(() => {
+    for (const limiter of limiters) limiter.returnUnused().catch(() => {}); // tokens refill
+  }, RATE_LEASE_RETURN_INTERVAL_MS).unref();
+
+  /** Undefined if one of the two has no lease, or there is no limit. */
+  function tryTake(key: KeyReference): RequestRate | undefined {
+    const seller = sellers?.tryTake(key);
+    if (sellers && !seller) return undefined;
+    if (seller?.isAllowed === false) return describe(policies, undefined, seller);
+    const own = keys?.tryTake(key);
+    if (keys && own?.isAllowed !== true) sellers?.refund(key);
+    return keys && !own ? undefined : describe(policies, own, seller);
+  }
+
+  async function takeLater(key: KeyReference): Promise<RequestRate> {
+    for (;;) {
+      await Promise.all(limiters.map((limiter) => limiter.renew(key)));
+      const rate = tryTake(key);
+      if (rate) return rate;
+    }
+  }
+
+  return {
+    take: (key) => tryTake(key) ?? (limiters.length > 0 ? takeLater(key) : undefined),
+    async close() {
+      clearInterval(returnTimer);
+      // A store that fails keeps them, and they refill.
+      await Promise.allSettled(limiters.map((limiter) => limiter.close()));
+    },
+  };
+}
+
+/** Of a process that serves its store alone: it decides at once, and has no leases. */
+function makeOwnLimiter(policy: RateLimit, isPerKey: boolean, clock: () => number): Limiter {
+  const limiter = new RateLimiter<string | SellerId>(policy, RATE_LIMIT_ENTRIES_LIMIT, clock);
+  const nameOf = (key: KeyReference) => (isPerKey ? formatKeyId(key) : key.sellerId);
+  const doNothing = async (): Promise<void> => {};
+  return {
+    tryTake: (key) => limiter.take(nameOf(key)),
+    refund: (key) => limiter.refund(nameOf(key)),
+    renew: doNothing, returnUnused: doNothing, close: doNothing,
+  };
 }
 
 interface Policies {
   readonly requests: RateLimit;
   readonly seller: RateLimit;
-}
-
-/** The rates of a process that serves its store alone. */
-class OwnRates implements RequestRates {
-  readonly #policies: Policies;
-  readonly #keys: RateLimiter<string> | undefined;
-  readonly #sellers: RateLimiter<SellerId> | undefined;
-
-  constructor(policies: Policies, clock: () => number) {
-    this.#policies = policies;
-    const make = <Name>(policy: RateLimit): RateLimiter<Name> | undefined => (policy.limit > 0
-      ? new RateLimiter<Name>(policy, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined);
-    this.#keys = make(policies.requests);
-    this.#sellers = make(policies.seller);
-  }
-
-  take(key: KeyReference): RequestRate | undefined {
-    const seller = this.#sellers?.take(key.sellerId);
-    if (seller?.isAllowed === false) return describe(this.#policies, undefined, seller);
-    const own = this.#keys?.take(formatKeyId(key));
-    if (own?.isAllowed === false) this.#sellers?.refund(key.sellerId);
-    return describe(this.#policies, own, seller);
-  }
-
-  async close(): Promise<void> {}
-}
-
-/** The rates of one of several nodes. */
-class LeasedRates implements RequestRates {
-  readonly #policies: Policies;
-  readonly #keys: LeasedLimiter | undefined;
-  readonly #sellers: LeasedLimiter | undefined;
-  readonly #limiters: readonly LeasedLimiter[];
-  readonly #returnTimer: NodeJS.Timeout;
-
-  constructor(policies: Policies, leases: RateLeases, clock: () => number) {
-    this.#policies = policies;
-    const make = (policy: RateLimit, isPerKey: boolean): LeasedLimiter | undefined =>
-      (policy.limit > 0 ? new LeasedLimiter(policy, isPerKey, leases, clock) : undefined);
-    this.#keys = make(policies.requests, true);
-    this.#sellers = make(policies.seller, false);
-    this.#limiters = [this.#sellers, this.#keys].filter((limiter) => limiter !== undefined);
-    this.#returnTimer = setInterval(() => {
-      for (const limiter of this.#limiters) limiter.returnUnused().catch(() => {}); // tokens refill
-    }, RATE_LEASE_RETURN_INTERVAL_MS).unref();
-  }
-
-  take(key: KeyReference): RequestRate | undefined | Promise<RequestRate | undefined> {
-    if (this.#limiters.length === 0) return undefined;
-    return this.#tryTake(key) ?? this.#takeLater(key);
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#returnTimer);
-    // A store that fails keeps them, and they refill.
-    await Promise.allSettled(this.#limiters.map((limiter) => limiter.close()));
-  }
-
-  /** Undefined if one of the two has no lease. */
-  #tryTake(key: KeyReference): RequestRate | undefined {
-    const seller = this.#sellers?.tryTake(key);
-    if (this.#sellers && !seller) return undefined;
-    if (seller?.isAllowed === false) return describe(this.#policies, undefined, seller);
-    const own = this.#keys?.tryTake(key);
-    if (this.#keys && own?.isAllowed !== true) this.#sellers?.refund(key);
-    return this.#keys && !own ? undefined : describe(this.#policies, own, seller);
-  }
-
-  async #takeLater(key: KeyReference): Promise<RequestRate> {
-    for (;;) {
-      await Promise.all(this.#limiters.map((limiter) => limiter.renew(key)));
-      const rate = this.#tryTake(key);
-      if (rate) return rate;
-    }
-  }
 }
 
 /** Undefined if there is no decision of either. */
