@@ -89,12 +89,12 @@ export function splitPage<Item>(items: readonly Item[], limit: number) {
 }
 
 /**
- * The first items of a page as JSON: all unless they are very long, and at least one. The page then
- * ends with the last of them, and is not the last page.
+ * The first items of a page as JSON: all unless they are very long, and at least one. `last` is the
+ * last of them, with which the page ends; undefined on the last page, after which no items follow.
  */
 export function formatItems<Item>(
-  items: readonly Item[], format: (item: Item) => string,
-): readonly string[] {
+  items: readonly Item[], format: (item: Item) => string, hasMore = false,
+): { readonly texts: readonly string[]; readonly last: Item | undefined } {
   const texts: string[] = [];
   let characters = 0;
   for (const item of items) {
@@ -103,7 +103,8 @@ export function formatItems<Item>(
     texts.push(text);
     characters += text.length;
   }
-  return texts;
+  const isLastPage = !hasMore && texts.length === items.length;
+  return { texts, last: isLastPage ? undefined : items[texts.length - 1] };
 }
 
 /** A collection at one catalogue position. */

@@ -77,8 +77,7 @@ async function replyPastPage<Item extends PastItem>(
   );
   const [position, after] = anchor ?? [await findPosition(call, services, moment)];
   const { items, hasMore } = await read(position, { after, limit });
-  const texts = formatItems(items, formatJson);
-  const last = hasMore || texts.length < items.length ? items[texts.length - 1] : undefined;
+  const { texts, last } = formatItems(items, formatJson, hasMore);
   return replyPage(call, {
     path, limit,
     members: formatMembers(texts.join(','), position),

@@ -6,7 +6,6 @@ import {
 import { anchorOf, type KeysetAnchor } from '../../domain/catalogue/product-query.ts';
 import { createProductFormatter, formatProduct } from '../../domain/catalogue/product.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Cursors } from '../../http/cursor.ts';
 import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, ProductPage } from '../../store/catalogue-store.ts';
@@ -43,7 +42,7 @@ export function withArchived(list: ListQuery): ListQuery {
 
 function listPage(call: ApiRequest, services: Services, list: ListQuery): Reply | Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const { cursors, pages } = services;
+  const { store, cursors, pages } = services;
   const { limit, fields, format } = list;
   const scope = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
@@ -53,32 +52,19 @@ function listPage(call: ApiRequest, services: Services, list: ListQuery): Reply 
     return { status: 304, headers: { ...LIST_HEADERS, etag: tag } };
   }
   const key = [scope, limit, fields?.join(), format, cursor, call.prefix].join(' ');
-  return pages.find(key, position) ?? renderPage(call, services, { list, scope, key, after });
-}
-
-interface PageParameters {
-  readonly list: ListQuery;
-  /** What its cursor is bound to. */
-  readonly scope: string;
-  /** Cache key. */
-  readonly key: string;
-  readonly after: KeysetAnchor | undefined;
-}
-
-async function renderPage(
-  call: ApiRequest, { store, cursors, pages }: Services,
-  { list, scope, key, after }: PageParameters,
-): Promise<Reply> {
-  const page = await readProductPage(store, call.caller, list, after);
-  const products = formatItems(page.products, createFormatter(list));
-  const reply = replyPage(call, {
-    path: PRODUCTS, limit: list.limit,
-    members: `"products":[${products.join(',')}]`,
-    nextCursor: formatNextCursor(cursors, scope, list, page, products.length),
-    headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },
-  });
-  pages.set(key, page.position, reply);
-  return reply;
+  const render = async (): Promise<Reply> => {
+    const page = await readProductPage(store, call.caller, list, after);
+    const { texts, last } = formatItems(page.products, createFormatter(list), page.hasMore);
+    const reply = replyPage(call, {
+      path: PRODUCTS, limit,
+      members: `"products":[${texts.join(',')}]`,
+      nextCursor: cursors.format(scope, last && anchorOf(last, list.sort)),
+      headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },
+    });
+    pages.set(key, page.position, reply);
+    return reply;
+  };
+  return pages.find(key, position) ?? render();
 }
 
 /** The products at an earlier position, which do not change: the position is the tag. */
@@ -149,13 +135,4 @@ export function readProductPage(
   const { archived } = filter;
   if (isPlain) return store.listProducts(sellerId, { after: after?.id, limit, archived });
   return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
-}
-
-/** After the first products of a page; undefined if none are left. */
-function formatNextCursor(
-  cursors: Cursors, scope: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
-  count: number,
-): string | undefined {
-  const last = hasMore || count < products.length ? products[count - 1] : undefined;
-  return cursors.format(scope, last && anchorOf(last, sort));
 }

@@ -123,17 +123,13 @@ export class ChangeNotifier {
 
 /** A page as JSON. It ends early if its products are very long. */
 export function formatPage({ changes, next }: ChangePage): FormattedPage {
-  const texts = formatItems(changes, formatChange);
+  const { texts, last } = formatItems(changes, formatChange);
   const formatted = texts.map((json, index) => {
     // The cast: there are as many changes, or more.
     const { position } = changes[index] as Change;
     return { position, json };
   });
-  const last = formatted.at(-1);
-  return {
-    changes: formatted,
-    next: last && texts.length < changes.length ? last.position : next,
-  };
+  return { changes: formatted, next: last?.position ?? next };
 }
 
 /** The last id is the page's `next`, even if its last changes have other types. */
