@@ -10,6 +10,7 @@ import { ApiError, type SellerClient, type WebhookWithSecret } from '../../clien
 import {
   verifyWebhook, type WebhookEvent, WebhookVerificationError,
 } from '../../client/verify-webhook.ts';
+import { collectChunks } from '../../http/request/body.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
 import { createServer } from '../../runtime/node-http.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
@@ -119,7 +120,8 @@ function createReceiver(
   findSecret: () => string | undefined,
 ): RequestListener {
   const receive = async (request: IncomingMessage): Promise<number> => {
-    const body = await readBody(request);
+    const body = await collectChunks(request, WEBHOOK_MESSAGE_LIMIT_BYTES, () =>
+      new WebhookVerificationError('It is too long.')); // for a message of the server
     const event = verifyWebhook(body, request.headers, findSecret() ?? []);
     out(isJson ? JSON.stringify(event) : formatEvent(event, io));
     if (forwardTo === undefined) return 204;
@@ -135,20 +137,6 @@ function createReceiver(
       return isForeign ? 401 : 502;
     }).then((status) => response.writeHead(status).end(), () => response.destroy());
   };
-}
-
-/** @throws WebhookVerificationError if it is too long for a message of the server */
-async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > WEBHOOK_MESSAGE_LIMIT_BYTES) {
-      throw new WebhookVerificationError('It is too long.');
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function formatEvent(event: WebhookEvent, { stdout }: CommandIo): string {

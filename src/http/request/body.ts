@@ -100,35 +100,31 @@ function readArrived(request: IncomingMessage): Buffer | undefined {
   return request.read() as Buffer | null ?? undefined;
 }
 
-async function collectBody(
+function collectBody(
   request: IncomingMessage, limitBytes: number, timeoutMs: number,
 ): Promise<Buffer> {
   const deadline = performance.now() + timeoutMs;
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  while (!request.readableEnded) {
-    // The cast: without an encoding, `read` returns buffers, and null if none is available.
-    const chunk = request.read() as Buffer | null;
-    if (chunk) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
-      chunks.push(chunk);
-      continue;
-    }
-    if (isGone(request)) throw cutOff('invalid_json');
+  const chunks = readChunks(request, 'invalid_json', async () => {
     const remainingMs = deadline - performance.now();
-    if (remainingMs <= 0) {
-      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
-      throw new AppError('request_timeout', detail);
-    }
-    await waitForMore(request, remainingMs);
-  }
-  return Buffer.concat(chunks);
+    if (remainingMs > 0) return waitForMore(request, remainingMs);
+    const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
+    throw new AppError('request_timeout', detail);
+  });
+  return collectChunks(chunks, limitBytes, () => tooLarge(limitBytes));
 }
 
-/** Whether no more of a body can arrive. */
-function isGone(request: IncomingMessage): boolean {
-  return (request.destroyed || request.socket.destroyed) && !request.readableEnded;
+/** All chunks in one. @throws what `fail` returns, if they have more bytes than the limit */
+export async function collectChunks(
+  chunks: AsyncIterable<Buffer>, limitBytes: number, fail: () => Error,
+): Promise<Buffer<ArrayBuffer>> {
+  const collected: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of chunks) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > limitBytes) throw fail();
+    collected.push(chunk);
+  }
+  return Buffer.concat(collected);
 }
 
 function tooLarge(limitBytes: number): AppError {
@@ -208,10 +204,28 @@ export async function* decompress(
  * the consumer stops early, the connection stays open for the response.
  * @throws AppError `request_timeout`; `invalid_data` when the body is cut off
  */
-export async function* readWithMinimumRate(
-  request: IncomingMessage, intervalMs = BODY_MIN_RATE_INTERVAL_MS,
-): AsyncGenerator<Buffer, void, void> {
+function readWithMinimumRate(request: IncomingMessage): AsyncGenerator<Buffer, void, void> {
   let waitedMs = 0;
+  let earlierBytes = 0;
+  return readChunks(request, 'invalid_data', async (receivedBytes) => {
+    if (waitedMs >= BODY_MIN_RATE_INTERVAL_MS) {
+      const rate = (receivedBytes - earlierBytes) * 1000 / BODY_MIN_RATE_INTERVAL_MS;
+      if (rate < BODY_MIN_RATE_BYTES_PER_SECOND) {
+        throw new AppError('request_timeout', 'The body arrived too slowly. Send it again.');
+      }
+      [waitedMs, earlierBytes] = [0, receivedBytes];
+    }
+    const startedAt = performance.now();
+    await waitForMore(request, BODY_MIN_RATE_INTERVAL_MS - waitedMs);
+    waitedMs += performance.now() - startedAt;
+  });
+}
+
+/** Reads the chunks of a body. `wait`: waits for more, after as many bytes as were received. */
+async function* readChunks(
+  request: IncomingMessage, code: 'invalid_json' | 'invalid_data',
+  wait: (receivedBytes: number) => Promise<void>,
+): AsyncGenerator<Buffer, void, void> {
   let receivedBytes = 0;
   while (!request.readableEnded) {
     // The cast: without an encoding, `read` returns buffers, and null if none is available.
@@ -219,18 +233,9 @@ export async function* readWithMinimumRate(
     if (chunk) {
       receivedBytes += chunk.length;
       yield chunk;
-      continue;
-    }
-    if (isGone(request)) throw cutOff('invalid_data');
-    if (waitedMs >= intervalMs) {
-      if (receivedBytes < BODY_MIN_RATE_BYTES_PER_SECOND * intervalMs / 1000) {
-        throw new AppError('request_timeout', 'The body arrived too slowly. Send it again.');
-      }
-      [waitedMs, receivedBytes] = [0, 0];
-    }
-    const startedAt = performance.now();
-    await waitForMore(request, intervalMs - waitedMs);
-    waitedMs += performance.now() - startedAt;
+    } else if (request.destroyed || request.socket.destroyed) {
+      throw cutOff(code);
+    } else await wait(receivedBytes);
   }
 }
 

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { AppError } from '../../domain/error.ts';
-import { openBody } from './body.ts';
+import { collectChunks, openBody } from './body.ts';
 import { FORM_PARTS_LIMIT, FORM_PART_HEAD_LIMIT_BYTES } from '../limits.ts';
 
 const FORM_TYPE = 'multipart/form-data';
@@ -66,19 +66,11 @@ export async function* readForm(
  * @throws AppError `body_too_large`; `invalid_data` if it is not UTF-8
  */
 export async function readField({ name, content }: FormPart, limitBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of content) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > limitBytes) {
-      const subject = `The field ${JSON.stringify(name)} of the form`;
-      throw new AppError('body_too_large', `${subject} may have at most ${limitBytes} bytes.`);
-    }
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
+  const subject = `The field ${JSON.stringify(name)} of the form`;
+  const bytes = await collectChunks(content, limitBytes, () =>
+    new AppError('body_too_large', `${subject} may have at most ${limitBytes} bytes.`));
   if (isUtf8(bytes)) return bytes.toString();
-  throw invalidForm(`The field ${JSON.stringify(name)} of the form is not UTF-8.`);
+  throw invalidForm(`${subject} is not UTF-8.`);
 }
 
 /** `openBody` has validated the type. */

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { AppError } from '../../../src/domain/error.ts';
-import { openBody, readWithMinimumRate } from '../../../src/http/request/body.ts';
+import { openBody } from '../../../src/http/request/body.ts';
 import {
-  BODY_MIN_RATE_BYTES_PER_SECOND, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT,
+  BODY_MIN_RATE_BYTES_PER_SECOND, BODY_MIN_RATE_INTERVAL_MS as INTERVAL_MS,
+  GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT,
 } from '../../../src/http/limits.ts';
 import { send } from '../../support/http.ts';
 import { open, serve } from '../raw.ts';
 
-const INTERVAL_MS = 30_000;
 const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
 
 /** Reads a body with an injected clock. */
@@ -23,7 +23,7 @@ async function startReading(t: TestContext) {
   const chunkSeen: (() => void)[] = [];
   const port = await serve(t, async (request) => {
     try {
-      for await (const chunk of readWithMinimumRate(request, INTERVAL_MS)) {
+      for await (const chunk of openBody(request, ['text/csv']).chunks) {
         seenBytes += chunk.length;
         for (const resolve of chunkSeen.splice(0)) resolve();
       }
@@ -33,7 +33,8 @@ async function startReading(t: TestContext) {
     }
   });
   const socket = await open(t, port);
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\n'
+    + 'Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n');
   return {
     socket, ended: ended.promise,
     /** Sends this many bytes, and waits until they were read. */
@@ -98,13 +99,14 @@ test('does not count the time in which the reader is busy', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const port = await serve(t, async (request, response) => {
     let seenBytes = 0;
-    for await (const chunk of readWithMinimumRate(request, INTERVAL_MS)) {
+    for await (const chunk of openBody(request, ['text/csv']).chunks) {
       seenBytes += chunk.length;
       now += 1_000 * INTERVAL_MS;
     }
     response.end(String(seenBytes));
   });
-  const request = { method: 'POST', path: '/', body: Buffer.alloc(300_000) };
+  const headers = { 'content-type': 'text/csv' };
+  const request = { method: 'POST', path: '/', headers, body: Buffer.alloc(300_000) };
   assert.equal((await send(port, request)).text, '300000');
 });
 
