@@ -89,9 +89,7 @@ const NEW_KEY: Parsers<NewKey> = {
   expires: parseDate,
 };
 
-const INVITATION_OPTIONS: Parsers<InvitationOptions> = {
-  role: (value) => parseRole(String(value)),
-};
+const INVITATION_OPTIONS: Parsers<InvitationOptions> = { role: parseRole };
 
 const parseOverlap = integerValidator(0, DURATION_LIMIT_MS).parse;
 

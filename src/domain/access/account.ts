@@ -3,6 +3,7 @@
  * section 4.10.5.1.5 and only identify the account: no mail is sent. Passwords follow NIST SP
  * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
  */
+import { oneOf } from '../arguments.ts';
 import type { Currency } from '../catalogue/currency.ts';
 import { stockQuantity } from '../catalogue/product-definition.ts';
 import type { AccountId, SellerId } from '../id.ts';
@@ -69,10 +70,7 @@ export function includesRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(needed);
 }
 
-export function parseRole(text: string): ParseResult<Role> {
-  const role = ROLES.find((name) => name === text);
-  return role ? { value: role } : invalid('format', `Must be one of ${ROLES.join(', ')}.`);
-}
+export const parseRole = oneOf(ROLES);
 
 /** The name of an account for which none is given: the part of the e-mail address before `@`. */
 export function nameFromEmail(email: string): string {

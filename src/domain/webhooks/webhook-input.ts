@@ -2,6 +2,7 @@
  * Validates and parses webhook requests. Does not decide whether messages may be sent to a URL:
  * that needs a DNS lookup and depends on settings.
  */
+import { oneOf } from '../arguments.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
@@ -50,7 +51,7 @@ const newWebhookFields: Fields<NewWebhook> = {
     schema: { type: 'string', enum: WEBHOOK_DELIVERIES },
     description: '`batch` (default): up to 100 changes in a message. `single`: one change in a '
       + 'message, for services that run once for each message.',
-    parse: (value) => parseChoice(value, WEBHOOK_DELIVERIES),
+    parse: oneOf(WEBHOOK_DELIVERIES),
   },
 };
 
@@ -60,7 +61,7 @@ export const webhookFields: Fields<WebhookPatch> = {
   status: {
     schema: { type: 'string', enum: WEBHOOK_STATUSES },
     description: '`active`: changes are sent. `disabled`: nothing is sent.',
-    parse: (value) => parseChoice(value, WEBHOOK_STATUSES),
+    parse: oneOf(WEBHOOK_STATUSES),
   },
 };
 
@@ -143,13 +144,6 @@ function parseTypes(value: unknown): ParseResult<readonly WebhookType[] | null> 
   if (types.length > 0 && !parsedTypes.includes(undefined)) return { value: types };
   const typeNames = WEBHOOK_TYPES.join(', ');
   return invalid('format', `Must contain one or more of ${typeNames}, or be null for all types.`);
-}
-
-function parseChoice<const Choice extends string>(
-  value: unknown, choices: readonly Choice[],
-): ParseResult<Choice> {
-  const choice = choices.find((candidate) => candidate === value);
-  return choice ? { value: choice } : invalid('format', `Must be ${choices.join(' or ')}.`);
 }
 
 function parsePosition(value: unknown, catalogue: number): ParseResult<number> {
