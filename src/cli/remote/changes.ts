@@ -2,11 +2,11 @@
 import { styleText } from 'node:util';
 import { type Change, type ChangeType, ConnectionError } from '../../client/index.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
-import type { Command, CommandIo, Input } from '../command.ts';
+import type { CommandIo, Input } from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted, outputDrained } from '../progress.ts';
 import { readNumber, splitList } from '../settings.ts';
-import { findPosition, openClient, SERVER_FLAGS } from './client.ts';
+import { findPosition, openClient, remoteCommand } from './client.ts';
 
 const COLORS = { created: 'green', updated: 'yellow', deleted: 'red', stock: 'cyan' } as const;
 const TYPE_COLUMNS = Math.max(...CHANGE_TYPES.map((type) => type.length));
@@ -15,14 +15,12 @@ export const TYPES_FLAG = {
   types: { value: 'LIST', help: `only these types of changes: ${CHANGE_TYPES.join(',')}` },
 };
 
-export const tailChanges: Command = {
+export const tailChanges = remoteCommand({
   summary: 'Prints each change of the catalogue as it happens, until Ctrl-C.',
   flags: {
-    ...SERVER_FLAGS,
     after: { value: 'POSITION', help: 'start after this position (default: new changes only)' },
     ...TYPES_FLAG,
   },
-  isRemote: true,
   isStream: true,
   async run(input) {
     const { flags, io, isJson, out, note } = input;
@@ -54,7 +52,7 @@ export const tailChanges: Command = {
     }
     note(`Stopped. To continue: changes tail --after ${after}`);
   },
-};
+});
 
 export function readTypes(flags: Input['flags']): { readonly types?: readonly ChangeType[] } {
   const { types } = flags;

@@ -6,7 +6,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { COMMAND_RETRIES } from './limits.ts';
 import { type ClientOptions, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
-import { type Input, setting, UsageError } from '../command.ts';
+import { type Command, type Input, setting, UsageError } from '../command.ts';
 import { readSettingFile, readUrl } from '../settings.ts';
 import { findProfile } from './profile-file.ts';
 
@@ -22,6 +22,11 @@ export const SERVER_FLAGS = {
     value: 'FILE', help: `file with the API key (default: the variable ${KEY_VARIABLE})`,
   },
 };
+
+/** A command that talks to a server, which its flags name. */
+export function remoteCommand(command: Omit<Command, 'isRemote'>): Command {
+  return { ...command, flags: { ...SERVER_FLAGS, ...command.flags }, isRemote: true };
+}
 
 /**
  * The client for the server and the key that the input names. A failure of its requests is

@@ -2,21 +2,18 @@
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import type { ImportKind, ImportRecord } from '../../client/index.ts';
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
-import type { Command } from '../command.ts';
 import { formatCounts, formatMembers, listResult } from '../format.ts';
 import { readNumber } from '../settings.ts';
-import { openClient, SERVER_FLAGS } from './client.ts';
+import { openClient, remoteCommand } from './client.ts';
 
 const SHOWN = 20;
 
-export const listImports: Command = {
+export const listImports = remoteCommand({
   summary: 'Lists imports, stock syncs, stocktakes, reverts and bulk edits, newest first.',
   flags: {
-    ...SERVER_FLAGS,
     kind: { value: 'KIND', help: `only this kind: ${IMPORT_KINDS.join(', ')}` },
     limit: { value: 'N', help: `at most this many (default: ${SHOWN})` },
   },
-  isRemote: true,
   async run(input) {
     const { flags, isJson } = input;
     const most = Math.max(1, readNumber(flags, 'limit', SHOWN, PAGE_SIZE_LIMIT));
@@ -35,13 +32,11 @@ export const listImports: Command = {
       result: formatCounts(counts), finished: record.finished_at === null ? 'no' : 'yes',
     })), hint);
   },
-};
+});
 
-export const showImport: Command = {
+export const showImport = remoteCommand({
   summary: 'Prints what an import did, when, and from where.',
   operands: ['IMPORT_ID'],
-  flags: SERVER_FLAGS,
-  isRemote: true,
   async run(input) {
     const [id = ''] = input.operands;
     const record = await openClient(input).imports.get(id);
@@ -53,4 +48,4 @@ export const showImport: Command = {
       }),
     };
   },
-};
+});

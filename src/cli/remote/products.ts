@@ -8,12 +8,12 @@ import {
 } from '../../client/index.ts';
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
-import { type Command, CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
+import { CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
 import { formatMembers, type Row, Table } from '../format.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
 import { readNumber } from '../settings.ts';
 import { AT_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
-import { openClient, SERVER_FLAGS } from './client.ts';
+import { openClient, remoteCommand } from './client.ts';
 
 /** What a table shows without `--fields`. */
 const COLUMNS = ['name', 'category', 'sku', 'price', 'currency', 'stock'] as const;
@@ -22,12 +22,9 @@ const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name, kind }) =>
 /** Before the name of a pair of metadata. */
 const PAIR_PREFIX = 'metadata.';
 
-export const listProducts: Command = {
+export const listProducts = remoteCommand({
   summary: 'Lists products as a table, or with --json as one JSON object per line.',
-  flags: {
-    ...SERVER_FLAGS, ...FILTERS, limit: { value: 'N', help: 'at most this many products' },
-  },
-  isRemote: true,
+  flags: { ...FILTERS, limit: { value: 'N', help: 'at most this many products' } },
   isStream: true,
   async run(input) {
     const { flags, isJson, note } = input;
@@ -54,15 +51,12 @@ export const listProducts: Command = {
     print(rows);
     if (count === 0 && !isJson) note('No product matches.');
   },
-};
+});
 
-export const getProduct: Command = {
+export const getProduct = remoteCommand({
   summary: 'Prints a product, named by its SKU or its id.',
   operands: ['[SKU]'],
-  flags: {
-    ...SERVER_FLAGS, id: { value: 'ID', help: 'the id, instead of the SKU' }, at: AT_FLAG,
-  },
-  isRemote: true,
+  flags: { id: { value: 'ID', help: 'the id, instead of the SKU' }, at: AT_FLAG },
   async run(input) {
     const { operands: [sku = ''], flags: { id = '', at } } = input;
     if ((sku === '') === (id === '')) {
@@ -71,17 +65,15 @@ export const getProduct: Command = {
     const product = await openClient(input).products.get(id === '' ? { sku } : id, { at });
     return describeProduct(product);
   },
-};
+});
 
-export const setProduct: Command = {
+export const setProduct = remoteCommand({
   summary: 'Changes members of a product, such as price=12.5; all others stay as they are.',
   operands: ['SKU', 'MEMBER=VALUE...'],
   flags: {
-    ...SERVER_FLAGS,
     create: { help: 'create the product if there is none; takes all members' },
     'if-match': { value: 'POSITION', help: 'only if this is still the position of the product' },
   },
-  isRemote: true,
   async run(input) {
     const { operands: [sku = '', ...assignments], flags } = input;
     const members = parseMembers(assignments);
@@ -102,7 +94,7 @@ export const setProduct: Command = {
           .map(({ name }) => name).join(', ')}.`);
     }
   },
-};
+});
 
 /** Prints products as NDJSON or in a table. */
 function createPrinter({ isJson, out }: Input): (rows: readonly Row[]) => void {

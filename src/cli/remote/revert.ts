@@ -5,19 +5,18 @@
 import { randomUUID } from 'node:crypto';
 import type { RevertedProduct, RevertSelection, RevertSummary } from '../../client/index.ts';
 import { REVERT_CONFLICTS } from '../../store/revert-store.ts';
-import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { RETRY_POLICY } from './limits.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { asMembers, withRetries } from './api-error.ts';
-import { openClient, SERVER_FLAGS } from './client.ts';
+import { openClient, remoteCommand } from './client.ts';
 
-export const revertChanges: Command = {
+export const revertChanges = remoteCommand({
   summary: 'Restores products to their state before an import, or before a range of changes.',
   operands: ['[IMPORT_ID]'],
   flags: {
-    ...SERVER_FLAGS,
     after: { value: 'POSITION', help: 'revert the changes after this position, with --up-to' },
     'up-to': { value: 'POSITION', help: 'revert the changes up to this position' },
     key: { value: 'KEY_ID', help: 'of these changes, only those that this key made' },
@@ -26,7 +25,6 @@ export const revertChanges: Command = {
     'dry-run': { help: 'change nothing, but report what would change' },
     'idempotency-key': { value: 'KEY', help: 'continue an interrupted run, which printed it' },
   },
-  isRemote: true,
   isStream: true,
   async run(input) {
     const { flags, isJson, out, note } = input;
@@ -43,7 +41,7 @@ export const revertChanges: Command = {
     const predicate = isDryRun ? 'would be left alone' : 'were left alone';
     throw new CommandFailure(`${formatCounted(summary.conflicts, 'product')} ${predicate}.`);
   },
-};
+});
 
 /** Prints each product once, even if the report breaks off and is repeated. */
 async function send(input: Input, isDryRun: boolean): Promise<RevertSummary> {

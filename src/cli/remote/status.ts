@@ -7,10 +7,10 @@ import { NotFoundError, PermissionError, SellerClient } from '../../client/index
 import { sendForJson } from '../../client/sender.ts';
 import { Transport } from '../../client/transport.ts';
 import { STATUS_TIMEOUT_MS } from './limits.ts';
-import { type Command, CommandFailure, UsageError } from '../command.ts';
+import { CommandFailure, UsageError } from '../command.ts';
 import { printable } from '../printable.ts';
 import { explainFailure } from './api-error.ts';
-import { findPosition, findServer, SERVER_FLAGS } from './client.ts';
+import { findPosition, findServer, remoteCommand } from './client.ts';
 
 interface Check {
   readonly name: 'server' | 'ready' | 'key';
@@ -18,10 +18,8 @@ interface Check {
   readonly detail: string;
 }
 
-export const showStatus: Command = {
+export const showStatus = remoteCommand({
   summary: 'Checks that a server responds and is ready, and that your key, if any, is valid.',
-  flags: SERVER_FLAGS,
-  isRemote: true,
   async run(input) {
     const { isJson, out, io } = input;
     const { url, key } = findServer(input);
@@ -47,7 +45,7 @@ export const showStatus: Command = {
     if (faults.length === 0) return;
     throw new CommandFailure(faults.map(({ name, detail }) => `${name}: ${detail}`).join(' '));
   },
-};
+});
 
 async function check(name: Check['name'], work: () => Promise<string>): Promise<Check> {
   try {

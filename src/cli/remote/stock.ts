@@ -2,23 +2,21 @@
 import type { StockChange, StockResult } from '../../client/index.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { explainFailure, isFailure } from '../../domain/catalogue/stock-change.ts';
-import { type Command, CommandFailure, UsageError } from '../command.ts';
+import { CommandFailure, UsageError } from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { formatIssues } from './api-error.ts';
-import { openClient, SERVER_FLAGS } from './client.ts';
+import { openClient, remoteCommand } from './client.ts';
 
-export const setStock: Command = {
+export const setStock = remoteCommand({
   summary: 'Sets the stock of a product, such as 40, or adjusts it, such as +5 or -2.',
   operands: ['SKU', 'N|+N|-N'],
   flags: {
-    ...SERVER_FLAGS,
     expect: { value: 'N', help: 'only if this is the stock now' },
     reason: { value: 'TEXT', help: 'why, for the stock ledger' },
     source: { value: 'NAME', help: 'the system that the number comes from, for the stock ledger' },
   },
-  isRemote: true,
   async run(input) {
     const { operands: [sku = '', quantity = ''], flags } = input;
     const { expect, source, reason } = flags;
@@ -38,7 +36,7 @@ export const setStock: Command = {
         : `${previous} -> ${after}`}`),
     };
   },
-};
+});
 
 /** A new stock, or with a sign a difference. @throws UsageError */
 function parseQuantity(text: string): Pick<StockChange, 'set' | 'adjust'> {

@@ -16,22 +16,19 @@ import { createServer } from '../../runtime/node-http.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { DEFAULT_HOST } from '../limits.ts';
 import { WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES } from './limits.ts';
-import {
-  type Command, CommandFailure, type CommandIo, type Input, UsageError,
-} from '../command.ts';
+import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted } from '../progress.ts';
 import { readNumber, readUrl } from '../settings.ts';
 import { formatChange, readTypes, TYPES_FLAG } from './changes.ts';
-import { findServer, openClient, SERVER_FLAGS } from './client.ts';
+import { findServer, openClient, remoteCommand } from './client.ts';
 
 const DESCRIPTION = 'seller-api webhook listen';
 const FORWARDED = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-export const listenForWebhooks: Command = {
+export const listenForWebhooks = remoteCommand({
   summary: 'Receives, verifies and prints webhook messages on this machine, until Ctrl-C.',
   flags: {
-    ...SERVER_FLAGS,
     'forward-to': { value: 'URL', help: 'also send each message to your application, unchanged' },
     ...TYPES_FLAG,
     port: { value: 'N', help: `port of ${DEFAULT_HOST} to listen on (default: a free one)` },
@@ -39,7 +36,6 @@ export const listenForWebhooks: Command = {
       value: 'URL', help: 'where the server reaches that port, such as the address of a tunnel',
     },
   },
-  isRemote: true,
   isStream: true,
   async run(input) {
     const { flags, note } = input;
@@ -68,7 +64,7 @@ export const listenForWebhooks: Command = {
     }
     note(`Deleted webhook ${webhook.id}.`);
   },
-};
+});
 
 /** @throws CommandFailure if the port is taken */
 async function startListening(receiver: Server, port: number): Promise<void> {

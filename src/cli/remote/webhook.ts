@@ -1,13 +1,11 @@
 /** `webhook list` and `webhook test`: the webhooks of a running server. */
-import { type Command, CommandFailure } from '../command.ts';
+import { CommandFailure } from '../command.ts';
 import { listResult } from '../format.ts';
 import { printable } from '../printable.ts';
-import { openClient, SERVER_FLAGS } from './client.ts';
+import { openClient, remoteCommand } from './client.ts';
 
-export const listWebhooks: Command = {
+export const listWebhooks = remoteCommand({
   summary: 'Lists the webhooks and whether they are active.',
-  flags: SERVER_FLAGS,
-  isRemote: true,
   async run(input) {
     const all = await Array.fromAsync(openClient(input).webhooks.list());
     const hint = 'There is no webhook yet. To try one: webhook listen';
@@ -15,13 +13,11 @@ export const listWebhooks: Command = {
     return listResult('webhooks', all.map(({ id, url, status, position, failing_since }) =>
       ({ id, url, status, position, failing_since })), hint);
   },
-};
+});
 
-export const testWebhook: Command = {
+export const testWebhook = remoteCommand({
   summary: 'Sends a test message to a webhook now, and prints the response.',
   operands: ['WEBHOOK_ID'],
-  flags: SERVER_FLAGS,
-  isRemote: true,
   async run(input) {
     const [id = ''] = input.operands;
     const attempt = await openClient(input).webhooks.test(id);
@@ -33,4 +29,4 @@ export const testWebhook: Command = {
     if (input.isJson) input.out(JSON.stringify(attempt));
     throw new CommandFailure(`${id}: ${response}.`);
   },
-};
+});
