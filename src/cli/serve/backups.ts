@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
   BACKUP_INTERVAL_MIN_MS, BACKUP_STOP_TIMEOUT_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY,
@@ -49,7 +49,8 @@ export function readBackups(
     '--data', dataFolder, '--folder', folder, '--every', `${every / 1000}s`, '--keep', `${keep}`,
   ];
   return ({ note, warn }) => scheduleBackups({
-    intervalMs: every, note, warn, wait, clock: Date.now,
+    intervalMs: every, note, warn, clock: Date.now,
+    wait: (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => {}), // aborted
     run: (stop) => runBackup(args, stop),
   });
 }
@@ -65,14 +66,6 @@ export function listBackupMetrics(schedule: BackupSchedule | undefined): readonl
       'Unix time of the latest backup in the folder, made by any process; 0 if there is none.',
       (newestAt ?? 0) / 1000),
   ];
-}
-
-async function wait(waitMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(waitMs, undefined, { signal, ref: false });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }
 
 /** Runs `backup` in its own process; rejects with the last line of its stderr if it fails. */
