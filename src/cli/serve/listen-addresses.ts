@@ -14,12 +14,9 @@ const FIRST_DESCRIPTOR = 3;
 /** Name of a systemd socket that redirects, like `--redirect-port`. */
 const REDIRECT_NAME = 'redirect';
 
-export interface HostAndPort {
-  readonly host: string;
-  readonly port: number;
-}
+export type HostAndPort = Extract<BindAddress, { readonly port: number }>;
 
-interface ListenAddresses {
+export interface ListenAddresses {
   /** Undefined if clients do not connect to the server's own address. */
   readonly own: HostAndPort | undefined;
   /** One or more. */

@@ -11,7 +11,7 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import { CommandFailure, type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
-import { type HostAndPort, readListenAddresses } from './listen-addresses.ts';
+import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
 
 export const listeningFlags: Flags = {
   host: setting('ADDRESS', `address to listen on (default: ${DEFAULT_HOST})`),
@@ -34,17 +34,15 @@ type Served = Pick<App, 'handle' | 'findMethods'>;
 /** @throws UsageError; CommandFailure if the certificate cannot be used */
 export function readListening(input: Input, trustedProxies: readonly string[]) {
   const { flags } = input;
-  const { own, serving, redirecting } = readListenAddresses(input);
+  const addresses = readListenAddresses(input);
+  const { own, serving, redirecting } = addresses;
   const files = readFiles(flags);
   const scheme = files ? 'https' : 'http';
   // True if clients can connect to this address and it is known before the server listens.
   const isKnown = own && own.port > 0 && !WILDCARDS.includes(own.host);
   const baseUrl = readUrl(flags, 'base-url')
     ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
-  assertBaseUrl(baseUrl, {
-    isOptional: own !== undefined, isEncrypted: files !== undefined,
-    isRedirecting: redirecting.length > 0,
-  });
+  assertBaseUrl(baseUrl, addresses, files !== undefined);
   const { hostname, origin = '' } = URL.parse(baseUrl ?? '') ?? {};
   const read = files && (() => readCertificate(files, hostname, Date.now()));
   const certificate = read?.();
@@ -77,17 +75,15 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
 
 /** @throws UsageError */
 function assertBaseUrl(
-  baseUrl: string | undefined,
-  { isOptional, isEncrypted, isRedirecting }:
-  { readonly isOptional: boolean; readonly isEncrypted: boolean; readonly isRedirecting: boolean },
+  baseUrl: string | undefined, { own, redirecting }: ListenAddresses, isEncrypted: boolean,
 ): void {
-  if (!isOptional && baseUrl === undefined) {
+  if (!own && baseUrl === undefined) {
     throw new UsageError('Without a port of its own, the server needs --base-url.');
   }
   if (isEncrypted && baseUrl?.startsWith('http:')) {
     throw new UsageError('With --tls-cert, --base-url must begin with https.');
   }
-  if (isRedirecting && !(isEncrypted && baseUrl !== undefined)) {
+  if (redirecting.length > 0 && !(isEncrypted && baseUrl !== undefined)) {
     throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
   }
 }
