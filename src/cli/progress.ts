@@ -9,12 +9,9 @@ import type { CommandIo } from './command.ts';
 import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from './limits.ts';
 import { formatBar, formatParts, type TransferState } from './format.ts';
 
-interface ProgressStream {
-  readonly isTTY?: boolean;
-  /** 0 or undefined if unknown. */
-  readonly columns?: number;
+type ProgressStream = Pick<CommandIo['stderr'], 'isTTY' | 'columns'> & {
   write(text: string): unknown;
-}
+};
 
 const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
