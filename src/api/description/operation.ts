@@ -65,6 +65,16 @@ export interface Operation {
   readonly problems?: readonly number[];
 }
 
+/** Puts operations into a group. */
+export function groupOperations<Name extends string>(
+  tag: Tag, operations: Readonly<Record<Name, Omit<Operation, 'tag'>>>,
+): Readonly<Record<Name, Operation>> {
+  const entries = Object.entries<Omit<Operation, 'tag'>>(operations);
+  // The cast: each operation keeps its name.
+  return Object.fromEntries(entries.map(([name, operation]) => [name, { ...operation, tag }])) as
+    Record<Name, Operation>;
+}
+
 /** A request that the server sends: a webhook in the sense of OpenAPI 3.1. */
 export interface WebhookOperation
   extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {

@@ -6,7 +6,9 @@ import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Operation, OperationResponse, PathParameter, Tag } from '../description/operation.ts';
+import {
+  groupOperations, type Operation, type OperationResponse, type PathParameter, type Tag,
+} from '../description/operation.ts';
 import { jsonOf, linesOf, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters, productReadParameters } from './product-query.ts';
@@ -51,10 +53,9 @@ const changed: OperationResponse = {
 
 const patch = jsonOf('ProductPatch', { price: 11, stock: 38 });
 
-const operations = {
+const operations = groupOperations(tag, {
   list: {
     id: 'listProducts',
-    tag,
     summary: 'List, find or export products',
     description: 'Returns a page of the products that match all conditions of the query, and the '
       + 'cursor of the next page. Paging neither skips nor repeats a product that keeps its place '
@@ -84,7 +85,6 @@ const operations = {
   },
   create: {
     id: 'createProduct',
-    tag,
     summary: 'Create a product',
     description: 'All five members are required.',
     requestHeaders: ['IdempotencyKey'],
@@ -94,7 +94,6 @@ const operations = {
   },
   read: {
     id: 'readProduct',
-    tag,
     summary: 'Read a product',
     description: 'The `ETag` is the position of the product\'s last change. With `at`, returns the '
       + 'product as it was at an earlier position or time, even if it was deleted since.',
@@ -108,7 +107,6 @@ const operations = {
   },
   putBySku: {
     id: 'putProductBySku',
-    tag,
     summary: 'Create or replace the product with a SKU',
     description: '`If-None-Match: *` only creates; `If-Match` only replaces that version.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
@@ -120,7 +118,6 @@ const operations = {
   },
   patch: {
     id: 'patchProduct',
-    tag,
     summary: 'Change members of a product',
     description: 'A merge patch (RFC 7396): null removes an optional member, or a pair of '
       + '`metadata`. `{"archived":true}` hides the product from lists, and `{"archived":false}` '
@@ -132,13 +129,12 @@ const operations = {
   },
   delete: {
     id: 'deleteProduct',
-    tag,
     summary: 'Delete a product',
     description: 'The SKU becomes available again. The id is never reused.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     responses: { 204: { description: 'The product was deleted.' } },
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+});
 
 export const productOperations = {
   ...operations,

@@ -3,7 +3,9 @@ import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from '../limits.ts';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../../api/media-types.ts';
-import type { Operation, Tag, WebhookOperation } from '../../../api/description/operation.ts';
+import {
+  groupOperations, type Tag, type WebhookOperation,
+} from '../../../api/description/operation.ts';
 import { jsonOf, refer, respondJson } from '../../../api/description/schema.ts';
 import { pageParameters } from '../../../api/list.ts';
 import { product, stockChange } from '../../../api/description/examples.ts';
@@ -52,10 +54,9 @@ const change = {
   responses: { 200: respondJson('The webhook after the change.', 'Webhook', webhook) },
 } as const;
 
-export const webhookOperations = {
+export const webhookOperations = groupOperations(tag, {
   list: {
     id: 'listWebhooks',
-    tag,
     summary: 'List webhooks',
     description: 'In creation order.',
     query: pageParameters,
@@ -67,7 +68,6 @@ export const webhookOperations = {
   create: {
     ...change,
     id: 'createWebhook',
-    tag,
     summary: 'Create a webhook',
     description: `You can have up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is `
       + 'sent to the URL by POST, in order and at least once, up to '
@@ -84,7 +84,6 @@ export const webhookOperations = {
   },
   read: {
     id: 'readWebhook',
-    tag,
     summary: 'Read a webhook',
     description: 'Includes the position it has reached, and since when it has been failing.',
     responses: { 200: respondJson('The webhook.', 'Webhook', webhook) },
@@ -92,7 +91,6 @@ export const webhookOperations = {
   patch: {
     ...change,
     id: 'patchWebhook',
-    tag,
     summary: 'Change a webhook',
     description: 'A merge patch (RFC 7396). `"status":"active"` resumes a disabled webhook where '
       + 'it stopped.',
@@ -101,14 +99,12 @@ export const webhookOperations = {
   delete: {
     ...change,
     id: 'deleteWebhook',
-    tag,
     summary: 'Delete a webhook',
     description: 'A message in flight may still arrive.',
     responses: { 204: { description: 'The webhook was deleted.' } },
   },
   listDeliveries: {
     id: 'listWebhookDeliveries',
-    tag,
     summary: 'List the delivery attempts of a webhook',
     description: `The last ${WEBHOOK_ATTEMPTS_KEPT} attempts, newest first.`,
     query: pageParameters,
@@ -120,7 +116,6 @@ export const webhookOperations = {
   },
   readDelivery: {
     id: 'readWebhookDelivery',
-    tag,
     summary: 'Read a delivery attempt of a webhook',
     description: 'Includes the beginning of the request and of the response. The values of '
       + 'response headers that may contain credentials, such as `set-cookie`, are not stored.',
@@ -128,7 +123,6 @@ export const webhookOperations = {
   },
   resend: {
     id: 'resendWebhookDelivery',
-    tag,
     summary: 'Send the message of an attempt again',
     description: 'Sends it immediately, even to a disabled webhook, and returns the result. The '
       + '`webhook-id` and the body are the same, so a receiver that has processed the message '
@@ -141,14 +135,12 @@ export const webhookOperations = {
   retry: {
     ...change,
     id: 'retryWebhook',
-    tag,
     summary: 'Retry now',
     description: 'Makes the next attempt of a failing webhook due immediately. A disabled webhook '
       + 'becomes active, and its five days start again.',
   },
   test: {
     id: 'testWebhook',
-    tag,
     summary: 'Send a test message',
     description: 'Sends a signed message of type `test` immediately, even to a disabled webhook, '
       + 'and returns the result.',
@@ -157,7 +149,6 @@ export const webhookOperations = {
   replay: {
     ...change,
     id: 'replayWebhook',
-    tag,
     summary: 'Replay changes',
     description: 'Sends all changes after a position again, in messages with new ids.',
     request: jsonOf('WebhookReplay', { position: 0 }),
@@ -166,7 +157,6 @@ export const webhookOperations = {
   rotateSecret: {
     ...change,
     id: 'rotateWebhookSecret',
-    tag,
     summary: 'Rotate the secret',
     description: 'The response contains the new secret, which is shown only once. Until the '
       + 'overlap ends, both the new and the old secret sign each message. The body is optional.',
@@ -176,7 +166,7 @@ export const webhookOperations = {
       200: respondJson('The webhook, with its new secret.', 'WebhookWithSecret', withSecret),
     },
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+});
 
 const text = { type: 'string', minLength: 1 };
 const timestamp = '2026-11-20T10:49:00.213Z';
