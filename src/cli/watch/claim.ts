@@ -57,6 +57,8 @@ export class Claim {
   /** The Idempotency-Key. */
   readonly id: string;
   readonly #folder: string;
+  readonly #attemptPath: string;
+  readonly #reportPath: string;
   /** DIR/TIME-ID, without the rest of the id. */
   readonly #prefix: string;
   readonly #name: string | undefined;
@@ -64,6 +66,8 @@ export class Claim {
   /** @param folder sending/TIME-ID */
   constructor(folder: string) {
     this.#folder = folder;
+    this.#attemptPath = join(folder, '.attempt.json');
+    this.#reportPath = join(folder, '.report.json');
     const [name, prefix = ''] = FOLDER.exec(basename(folder)) ?? [];
     if (name === undefined) throw new TypeError(`${folder} is not the folder of a claim`);
     this.id = name.slice(name.indexOf('-') + 1);
@@ -181,14 +185,6 @@ export class Claim {
   /** Of an attempt that did not end. */
   #removeRejectedRows(): void {
     for (const entry of this.#listRejectedRows()) rmSync(join(this.#folder, entry));
-  }
-
-  get #attemptPath(): string {
-    return join(this.#folder, '.attempt.json');
-  }
-
-  get #reportPath(): string {
-    return join(this.#folder, '.report.json');
   }
 }
 

@@ -40,6 +40,9 @@ const TEMPORARY = /^[.~]|\.(?:tmp|temp|part|partial|filepart|crdownload)$|~$/i;
 
 export class WatchedFolder implements Disposable {
   readonly path: string;
+  readonly #sending: string;
+  readonly #done: string;
+  readonly #rejected: string;
   readonly #options: FolderOptions;
   readonly #lock: Disposable;
   #sightings: ReadonlyMap<string, Sighting> = new Map();
@@ -53,6 +56,9 @@ export class WatchedFolder implements Disposable {
       throw new CommandFailure(`There is no folder ${path}.`);
     }
     this.path = path;
+    this.#sending = join(path, 'sending');
+    this.#done = join(path, 'done');
+    this.#rejected = join(path, 'rejected');
     this.#options = options;
     for (const folder of [this.#sending, this.#done, this.#rejected]) {
       mkdirSync(folder, { recursive: true });
@@ -64,18 +70,6 @@ export class WatchedFolder implements Disposable {
     const lock = tryLock(join(this.#sending, LOCK));
     if (!lock) throw new CommandFailure(`Another process watches ${path}. Stop it first.`);
     this.#lock = lock;
-  }
-
-  get #sending(): string {
-    return join(this.path, 'sending');
-  }
-
-  get #done(): string {
-    return join(this.path, 'done');
-  }
-
-  get #rejected(): string {
-    return join(this.path, 'rejected');
   }
 
   /** The next file: one that was claimed before, or the oldest complete one. */
