@@ -50,8 +50,6 @@ function parseQuantity(text: string): Pick<StockChange, 'set' | 'adjust'> {
 }
 
 /** Why a change was not made; `expect` is what it sent, if that is known. */
-export function explainStockResult(
-  { sku, id, status, stock, errors }: StockResult, expect?: number,
-): string {
-  return explainFailure({ sku, id, status, stock }, expect) ?? formatIssues(errors);
+export function explainStockResult(result: StockResult, expect?: number): string {
+  return explainFailure(result, expect) ?? formatIssues(result.errors);
 }
