@@ -54,7 +54,11 @@ export class ServerMetrics {
   }
 
   count({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
-    const metrics = this.#findRoute(route);
+    const metrics = this.#routes.get(route) ?? {
+      durations: new Histogram(REQUEST_DURATION_BUCKETS_SECONDS), requests: new Map(),
+      sentBytes: 0, incomplete: 0,
+    };
+    this.#routes.set(route, metrics);
     metrics.durations.add(durationMs / 1_000);
     metrics.sentBytes += sentBytes;
     if (!isComplete) metrics.incomplete += 1;
@@ -101,15 +105,6 @@ export class ServerMetrics {
         'Requests whose client disconnected before the whole response was sent.',
         byRoute(({ incomplete }) => incomplete)),
     ];
-  }
-
-  #findRoute(route: string): RouteMetrics {
-    let metrics = this.#routes.get(route);
-    if (metrics) return metrics;
-    const durations = new Histogram(REQUEST_DURATION_BUCKETS_SECONDS);
-    metrics = { durations, requests: new Map(), sentBytes: 0, incomplete: 0 };
-    this.#routes.set(route, metrics);
-    return metrics;
   }
 }
 
