@@ -1,5 +1,5 @@
 /** Records of imports, stock syncs, stocktakes, reverts and bulk edits; and reverts. */
-import { openReport, type Report } from './lines.ts';
+import { Report } from './lines.ts';
 import {
   listItems, type ListOptions, type RequestOptions, type Sender, sendForJson, splitOptions,
 } from './sender.ts';
@@ -127,6 +127,6 @@ export class Imports {
       method: 'POST', path: '/api/v1/reverts',
       headers: { 'content-type': 'application/json', accept: 'application/x-ndjson' },
       body: () => JSON.stringify({ ...selection, ...members }),
-    }, openReport<RevertedProduct, RevertSummary>);
+    }, async (response) => new Report<RevertedProduct, RevertSummary>(response));
   }
 }

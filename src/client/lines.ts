@@ -70,7 +70,7 @@ export function sendFile<Line, Summary>(
       accept: 'application/x-ndjson',
       ...(isGzip && { 'content-encoding': 'gzip' }),
     },
-  }, openReport<Line, Summary>);
+  }, async (response) => new Report<Line, Summary>(response));
 }
 
 /** Pairs as a parameter of the API. */
@@ -189,13 +189,6 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
     if (this.#summary !== undefined) return this.#summary;
     throw new ConnectionError('This report was not read to its end.');
   }
-}
-
-/** Starts reading a report. */
-export async function openReport<Line, Summary>(
-  response: ApiResponse,
-): Promise<Report<Line, Summary>> {
-  return new Report(response);
 }
 
 function toError(problem: unknown): ApiError {
