@@ -3,6 +3,7 @@
  * neither a slow disk nor checking a copy delays requests.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
+import { addAbortListener } from 'node:events';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -73,16 +74,13 @@ async function runBackup(args: readonly string[], stop: AbortSignal): Promise<Ba
   const [file, ...words] = listProgram(MAIN, process.execArgv);
   const running = promisify(execFile)(file, [...words, 'backup', ...args, '--json']);
   const { child } = running;
-  const end = (): void => endInTime(child);
-  stop.addEventListener('abort', end);
+  using _listener = addAbortListener(stop, () => endInTime(child));
   try {
     lowerPriority(child.pid);
     return readRun((await running).stdout);
   } catch (error) {
     if (!(error instanceof Error && 'stderr' in error)) throw error;
     throw new Error(String(error.stderr).trimEnd().split('\n').at(-1) || error.message);
-  } finally {
-    stop.removeEventListener('abort', end);
   }
 }
 

@@ -45,19 +45,16 @@ async function readPage(
   const { sellerId } = call.caller;
   let page = await store.listChanges(sellerId, { after, limit, types, importId });
   if (page.changes.length > 0 || page.next < page.position || wait === 0) return page;
-  const release = streams.acquire(call.caller);
-  try {
-    const signal = call.disconnectSignal();
-    const notifier = instances.get(changeNotifier);
-    const deadline = performance.now() + wait * 1000;
-    while (page.changes.length === 0) {
-      const restMs = deadline - performance.now();
-      if (restMs <= 0 || !await notifier.wait(sellerId, page.next, restMs, signal)) break;
-      page = await store.listChanges(sellerId, { after: page.next, limit, types, importId });
-    }
-    await call.reauthorize(); // the wait was long enough for the key to be revoked
-    return page;
-  } finally {
-    release();
+  using slot = new DisposableStack();
+  slot.defer(streams.acquire(call.caller));
+  const signal = call.disconnectSignal();
+  const notifier = instances.get(changeNotifier);
+  const deadline = performance.now() + wait * 1000;
+  while (page.changes.length === 0) {
+    const restMs = deadline - performance.now();
+    if (restMs <= 0 || !await notifier.wait(sellerId, page.next, restMs, signal)) break;
+    page = await store.listChanges(sellerId, { after: page.next, limit, types, importId });
   }
+  await call.reauthorize(); // the wait was long enough for the key to be revoked
+  return page;
 }

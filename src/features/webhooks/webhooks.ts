@@ -86,12 +86,9 @@ export function startWebhooks({
   const onRequest = async <Result>(
     { sellerId }: Webhook, send: () => Promise<Result>,
   ): Promise<Result> => {
-    const release = requested.acquire(sellerId);
-    try {
-      return await send();
-    } finally {
-      release();
-    }
+    using slot = new DisposableStack();
+    slot.defer(requested.acquire(sellerId));
+    return await send();
   };
   return {
     checkUrl: (sellerId, url) => checkUrl(sellerId, url, endpoint),
