@@ -126,16 +126,14 @@ export function findRetryDelay(error: unknown): number | undefined {
 
 /** @throws the reason of the signal */
 export async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, delayMs);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
-  });
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
+  const timer = setTimeout(end, delayMs);
+  signal?.addEventListener('abort', end);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', end);
   signal?.throwIfAborted();
 }
 
