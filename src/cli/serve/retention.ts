@@ -5,6 +5,7 @@
  */
 import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { repeat } from '../../runtime/repeat.ts';
 import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
 /** Starts immediately and repeats hourly; 0 days keep all history. Returns a stop function. */
@@ -12,12 +13,9 @@ export function startRetentionJob(
   store: Omit<MaintenanceStore, 'readMetrics' | 'close'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {
-  let isRunning = false;
   let isStopped = false;
   let findNow: (() => number) | undefined;
-  const prune = async (): Promise<void> => {
-    if (isRunning) return;
-    isRunning = true;
+  const job = repeat(async () => {
     try {
       await store.pruneIdempotency();
       if (days === 0) return;
@@ -27,15 +25,11 @@ export function startRetentionJob(
       // The next run retries it.
       const reason = error instanceof Error ? error.message : String(error);
       if (!isStopped) note(`Old history could not be removed: ${reason}`);
-    } finally {
-      isRunning = false;
     }
-  };
-  void prune();
-  const timer = setInterval(() => void prune(), HISTORY_PRUNE_INTERVAL_MS).unref();
+  }, HISTORY_PRUNE_INTERVAL_MS);
   return () => {
     isStopped = true;
-    clearInterval(timer);
+    void job.stop();
   };
 }
 
