@@ -10,13 +10,11 @@ import { normalisePassword } from './account.ts';
 import { AppError } from '../error.ts';
 import { CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT } from '../limits.ts';
 
-/** Cost parameters of argon2id (RFC 9106, section 3.1). */
-interface PasswordHashCost {
-  /** KiB; at least 8 times `parallelism`. */
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-}
+/**
+ * Cost parameters of argon2id (RFC 9106, section 3.1). `memory`: KiB; at least 8 times
+ * `parallelism`.
+ */
+type PasswordHashCost = Readonly<Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>>;
 
 const DEFAULT_COST: PasswordHashCost = { memory: 64 * 1024, passes: 3, parallelism: 4 };
 const TAG_LENGTH = 32;
