@@ -3,6 +3,7 @@
  * and describes it in the OpenAPI document. Other parameters are rejected.
  */
 import type { Caller } from '../domain/access/caller.ts';
+import { oneOf } from '../domain/arguments.ts';
 import { fileName } from '../domain/catalogue/import.ts';
 import { findSku } from '../domain/catalogue/product.ts';
 import { type Sku, skuValidator } from '../domain/catalogue/product-fields.ts';
@@ -70,14 +71,7 @@ export function integer(minimum: number, maximum: number): Parser<number> {
 }
 
 export function choice<const Choice extends string>(choices: readonly Choice[]): Parser<Choice> {
-  return {
-    schema: { type: 'string', enum: choices },
-    parse(text) {
-      const value = choices.find((candidate) => candidate === text);
-      if (value !== undefined) return { value };
-      return invalid('format', `Must be one of: ${choices.join(', ')}.`);
-    },
-  };
+  return { schema: { type: 'string', enum: choices }, parse: oneOf(choices) };
 }
 
 /** A comma-separated list; the value is in the order of `choices`, without duplicates. */

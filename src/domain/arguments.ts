@@ -68,7 +68,7 @@ export function parseFunction<Value extends (...args: never) => unknown>(
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
   return (value) => {
     const choice = choices.find((candidate) => candidate === value);
-    return choice === undefined ? invalid('format', `Must be one of ${choices.join(', ')}.`)
+    return choice === undefined ? invalid('format', `Must be one of: ${choices.join(', ')}.`)
       : { value: choice };
   };
 }

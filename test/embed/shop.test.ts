@@ -196,7 +196,7 @@ test('returns 500, and reports an error, if authenticate returns an invalid valu
     [id, /The caller: Must be an object/],
     [{ seller: 'sel_x' }, /No seller has the id "sel_x"/],
     [{ seller: id, scope: [] }, /scope: Is not a member/],
-    [{ seller: id, scopes: ['products'] }, /scopes: Each: Must be one of products:read/],
+    [{ seller: id, scopes: ['products'] }, /scopes: Each: Must be one of: products:read/],
     [{ seller: id, actor: '' }, /actor: /],
   ] as const) {
     returned = host;

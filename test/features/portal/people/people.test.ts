@@ -95,7 +95,7 @@ test('rejects names of people and invitations, invalid names and unknown roles',
   for (const [name, role, says] of [
     ['BEN', 'viewer', /has this name/], ['zoë', 'viewer', /has this name/],
     ['', 'viewer', /Name:/], ['a'.repeat(101), 'viewer', /Name:/], ['a\u0007', 'viewer', /Name:/],
-    ['Max', 'boss', /Must be one of owner, editor, viewer/],
+    ['Max', 'boss', /Must be one of: owner, editor, viewer/],
   ] as const) {
     const answer = await invite(name, role);
     assert.equal(answer.status, 422, name);

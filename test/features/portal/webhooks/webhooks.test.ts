@@ -102,7 +102,7 @@ describe('creating a webhook', () => {
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
       [{ description: 'x'.repeat(201) }, 'description', /200/],
       [{ types: ['created', 'moved'] }, 'types', /one or more of created/],
-      [{ delivery: 'all' }, 'delivery', /one of batch, single/],
+      [{ delivery: 'all' }, 'delivery', /one of: batch, single/],
     ];
     for (const [fields, at, says] of invalid) {
       await user.get('/portal/webhooks/new');
