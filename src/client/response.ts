@@ -145,10 +145,13 @@ export function openResponse(response: Response, silence: Silence): ApiResponse 
     status: response.status,
     headers: response.headers,
     chunks,
-    async text() {
+    async text(limitCharacters = Infinity) {
       const decoder = new TextDecoder();
       let text = '';
-      for await (const chunk of chunks()) text += decoder.decode(chunk, { stream: true });
+      for await (const chunk of chunks()) {
+        text += decoder.decode(chunk, { stream: true });
+        if (text.length > limitCharacters) break;
+      }
       return text + decoder.decode();
     },
   };
@@ -177,12 +180,7 @@ async function parseProblem({ status, headers }: Response, body: ApiResponse): P
       : `The server responded with status ${status}, and redirects to ${location}. `
         + 'If that is the API, use it as baseUrl.');
   }
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of body.chunks()) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > PROBLEM_LIMIT_CHARACTERS) break;
-  }
+  const text = await body.text(PROBLEM_LIMIT_CHARACTERS);
   try {
     return toProblem(parseObject(text), status);
   } catch {

@@ -44,7 +44,8 @@ export interface ApiResponse {
   readonly headers: Headers;
   /** Chunks of the body. @throws ConnectionError if it breaks off or stalls */
   chunks(): AsyncGenerator<Uint8Array, void, void>;
-  text(): Promise<string>;
+  /** The whole body, or its beginning if it is longer than the limit. */
+  text(limitCharacters?: number): Promise<string>;
 }
 
 /** What a caller set for the request, and the rest of the options: its parameters or members. */

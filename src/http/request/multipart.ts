@@ -138,14 +138,8 @@ class DelimitedReader {
   }
 
   /** Takes the bytes before a delimiter, up to a limit, and skips the delimiter. */
-  async take(delimiter: Buffer): Promise<Buffer> {
-    for (;;) {
-      const at = this.#buffer.indexOf(delimiter);
-      const size = at < 0 ? this.#buffer.length - delimiter.length : at;
-      if (size > FORM_PART_HEAD_LIMIT_BYTES) throw headTooLong();
-      if (at >= 0) return this.#shift(at, delimiter.length);
-      await this.#add();
-    }
+  take(delimiter: Buffer): Promise<Buffer> {
+    return collectChunks(this.readUntil(delimiter), FORM_PART_HEAD_LIMIT_BYTES, headTooLong);
   }
 
   /** Skips the delimiter if it is next, and returns whether it was. */
