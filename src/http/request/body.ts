@@ -240,18 +240,15 @@ async function* readChunks(
 }
 
 /** Resolves once there is something to read, the body has ended in any way, or time is up. */
-function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const events = ['readable', 'end', 'error', 'close'];
-    const { socket } = request;
-    const finish = (): void => {
-      clearTimeout(timer);
-      for (const event of events) request.off(event, finish);
-      socket.off('close', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, Math.ceil(timeoutMs));
-    for (const event of events) request.on(event, finish);
-    socket.on('close', finish); // an answered request emits no `close` itself
-  });
+async function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const events = ['readable', 'end', 'error', 'close'];
+  const { socket } = request;
+  const timer = setTimeout(resolve, Math.ceil(timeoutMs));
+  for (const event of events) request.on(event, resolve);
+  socket.on('close', resolve); // an answered request emits no `close` itself
+  await promise;
+  clearTimeout(timer);
+  for (const event of events) request.off(event, resolve);
+  socket.off('close', resolve);
 }

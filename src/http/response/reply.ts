@@ -116,16 +116,12 @@ async function stream(
 }
 
 /** Resolves when the client has read what was written, or has disconnected. */
-function waitForDrain(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      response.off('drain', finish);
-      response.off('close', finish);
-      resolve();
-    };
-    response.on('drain', finish);
-    response.on('close', finish);
-  });
+async function waitForDrain(response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const events = ['drain', 'close'];
+  for (const event of events) response.on(event, resolve);
+  await promise;
+  for (const event of events) response.off(event, resolve);
 }
 
 /**
