@@ -12,9 +12,8 @@ import {
 import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { Histogram } from '../../runtime/histogram.ts';
-import { findErrorCode } from '../../runtime/system-error.ts';
 import {
-  counter, gauge, type Labels, type MetricFamily, type Sample, samplesBy,
+  counter, gauge, type Labels, type MetricFamily, samplesBy,
 } from '../../runtime/metric-family.ts';
 import type { Log } from './log.ts';
 import { histogram } from './prometheus.ts';
@@ -147,24 +146,14 @@ async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
 
 async function listProcess(): Promise<MetricFamily[]> {
   const { user, system } = process.cpuUsage();
-  const openFiles = await countOpenFiles();
+  const openFiles = await readdir('/proc/self/fd').catch(() => undefined); // a system without it
   return [
     gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
     gauge('process_start_time_seconds', 'Unix time when the process started.',
       performance.timeOrigin / 1_000),
-    gauge('process_open_fds', 'Open files and sockets.', openFiles),
+    gauge('process_open_fds', 'Open files and sockets.', openFiles?.length ?? []),
   ];
-}
-
-/** Empty on systems without /proc. */
-async function countOpenFiles(): Promise<Sample[]> {
-  try {
-    return [{ value: (await readdir('/proc/self/fd')).length }];
-  } catch (error) {
-    if (findErrorCode(error) !== undefined) return [];
-    throw error;
-  }
 }
 
 function readVersion(): string {
