@@ -76,7 +76,7 @@ export interface MovementPage {
 /** The stock of a product at a position; `position` is of its last change until then. */
 export type StockLevelAt = Pick<Product, 'id' | 'sku' | 'stock' | 'position'>;
 
-export interface StockLevelPage {
+interface StockLevelPage {
   readonly levels: readonly StockLevelAt[];
   readonly hasMore: boolean;
 }

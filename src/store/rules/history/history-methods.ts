@@ -1,14 +1,15 @@
 /** The methods of the ports that read the history, or change it in many steps. */
-import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { MovementFilter } from '../../history-store.ts';
 import type { Store } from '../../store.ts';
 import { openImportDryRun, openStockDryRun } from '../../temporary/dry-run.ts';
 import { openStreamedStocktake } from '../../temporary/streamed-stocktake.ts';
 import type { RunMutation } from '../mutations/registry.ts';
 import { listCollapsedChanges } from './collapsed-changes.ts';
-import { Ledger } from './ledger.ts';
-import { PastCatalogue } from './past-catalogue.ts';
+import { findSpan, ledgerMethods } from './ledger.ts';
+import { listExisting, pastMethods } from './past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './pruning-jobs.ts';
-import type { HistoryQueries } from './queries.ts';
+import type { HistoryQueries, Span } from './queries.ts';
 import { startRevert } from './revert.ts';
 import { listTopMovers, sumStockChanges } from './stock-sums.ts';
 
@@ -19,35 +20,18 @@ interface HistoryMethodsOptions {
   readonly clock: () => number;
 }
 
-type HistoryMethods = Pick<Store,
-  | 'listMovements' | 'countMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots'
-  | 'findPositionAt' | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
-  | 'sumStockChanges' | 'listTopMovers' | 'startRevert' | 'pruneHistory' | 'pruneIdempotency'
->;
-
-export function historyMethods(
-  { queries, run, clock }: HistoryMethodsOptions,
-): HistoryMethods & Pick<CatalogueStore, 'dryRunImport' | 'dryRunStock' | 'openStocktake'> {
-  const ledger = new Ledger(queries);
-  const past = new PastCatalogue(queries);
+export function historyMethods({ queries, run, clock }: HistoryMethodsOptions) {
+  const spanOf = (sellerId: SellerId, query: Span & Pick<MovementFilter, 'since' | 'until'>) =>
+    findSpan(queries, sellerId, query, query);
   return {
-    listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
-    countMovements: (sellerId, query) => ledger.countMovements(sellerId, query),
-    listCollapsedChanges: async (sellerId, query) => listCollapsedChanges(
-      queries, sellerId, query, await ledger.findSpan(sellerId, { ...query, filter: query }),
-    ),
-    sumStockChanges: async (sellerId, query) => sumStockChanges(
-      queries, sellerId, await ledger.findSpan(sellerId, { ...query, filter: query }),
-    ),
-    listTopMovers: async (sellerId, query) => listTopMovers(
-      queries, sellerId, query, await ledger.findSpan(sellerId, { ...query, filter: query }),
-    ),
-    findPreviousSnapshots: (sellerId, positions) =>
-      ledger.findPreviousSnapshots(sellerId, positions),
-    findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
-    listStockAt: (sellerId, position, query) => past.listStockAt(sellerId, position, query),
-    listProductsAt: (sellerId, position, query) => past.listProductsAt(sellerId, position, query),
-    findProductAt: (sellerId, target, position) => past.findProductAt(sellerId, target, position),
+    ...ledgerMethods(queries),
+    ...pastMethods(queries),
+    listCollapsedChanges: async (sellerId, query) =>
+      listCollapsedChanges(queries, sellerId, query, await spanOf(sellerId, query)),
+    sumStockChanges: async (sellerId, query) =>
+      sumStockChanges(queries, sellerId, await spanOf(sellerId, query)),
+    listTopMovers: async (sellerId, query) =>
+      listTopMovers(queries, sellerId, query, await spanOf(sellerId, query)),
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
     startRevert: (write, request) => startRevert({ queries, write, request, run }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
@@ -58,7 +42,7 @@ export function historyMethods(
     openStocktake: (sellerId) => openStreamedStocktake({
       readLevels: (references) => queries.readLevels(sellerId, references, undefined),
       listLevels: (after, limit) => queries.listLevels(sellerId, { after, limit }),
-      listExisting: (levels, position) => past.listExisting(sellerId, levels, position),
+      listExisting: (levels, position) => listExisting({ queries, sellerId, position }, levels),
     }),
-  };
+  } satisfies Partial<Store>;
 }

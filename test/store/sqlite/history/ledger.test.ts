@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { Ledger } from '../../../../src/store/rules/history/ledger.ts';
+import { ledgerMethods } from '../../../../src/store/rules/history/ledger.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
 import type { MovementPage } from '../../../../src/store/history-store.ts';
 import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
@@ -53,13 +53,13 @@ test('reads no further back for a page of one product than its movements reach',
 });
 
 /** A ledger on its own connection, and how many changes it has read since the last call. */
-function countReads(t: TestContext, folder: string): { ledger: Ledger; countRead: () => number } {
+function countReads(t: TestContext, folder: string) {
   const reader = new Reader(join(folder, FILE_NAME));
   t.after(() => reader.close());
   let count = 0;
   const { queries } = reader;
   return {
-    ledger: new Ledger({
+    ledger: ledgerMethods({
       ...queries,
       async listVersions(...asked) {
         const steps = await queries.listVersions(...asked);

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Product, Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
-import { PastCatalogue } from '../../../../src/store/rules/history/past-catalogue.ts';
+import { pastMethods } from '../../../../src/store/rules/history/past-catalogue.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
@@ -185,7 +185,7 @@ function countVersions(t: TestContext, folder: string) {
   t.after(() => reader.close());
   let count = 0;
   const { queries } = reader;
-  const past = new PastCatalogue({
+  const past = pastMethods({
     ...queries,
     async findVersions(...asked) {
       const found = await queries.findVersions(...asked);
