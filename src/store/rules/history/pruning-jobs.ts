@@ -5,10 +5,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../limits.ts';
+import { listAll } from '../../list-all.ts';
 import type { RunMutation } from '../mutations/registry.ts';
 import type { HistoryQueries } from './queries.ts';
-
-const SELLERS_PAGE = 100;
 
 /** Removes every seller's changes before a time, in milliseconds since 1970. */
 export function pruneHistory(
@@ -40,13 +39,9 @@ export function pruneIdempotency(
 async function pruneEverySeller(
   queries: HistoryQueries, startSteps: (sellerId: SellerId) => AsyncIterable<void>,
 ): Promise<void> {
-  let after: SellerId | undefined;
-  for (;;) {
-    const sellers = await queries.listSellers({ after, limit: SELLERS_PAGE });
-    for (const { id } of sellers) {
-      for await (const _ of startSteps(id)) await wait(PRUNE_PAUSE_MS, undefined, { ref: false });
-    }
-    after = sellers.at(-1)?.id;
-    if (sellers.length < SELLERS_PAGE) return;
+  const sellers = listAll<SellerId, { readonly id: SellerId }>(async (query) =>
+    queries.listSellers(query));
+  for await (const { id } of sellers) {
+    for await (const _ of startSteps(id)) await wait(PRUNE_PAUSE_MS, undefined, { ref: false });
   }
 }
