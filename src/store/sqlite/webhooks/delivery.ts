@@ -4,7 +4,7 @@
  * it within `WEBHOOK_LOCK_INTERVAL_MS`. Without webhooks there is neither a lock nor a poll.
  */
 import type { HistoryStore } from '../../history-store.ts';
-import type { DeliveryMember, WebhookStore } from '../../webhook-store.ts';
+import type { DeliveryMember, DueQuery } from '../../webhook-store.ts';
 import type { Reader } from '../engine/reader.ts';
 import { tryLock } from '../files/atomic-file.ts';
 import { WEBHOOK_LOCK_INTERVAL_MS } from '../limits.ts';
@@ -20,93 +20,40 @@ interface Lease {
   end(): void;
 }
 
-interface Delivery {
-  readonly join: WebhookStore['joinDelivery'];
-  /** Call it after the creation of a webhook, which may be the first. */
-  readonly noteWebhook: () => void;
-  /** Ends all leases. */
-  readonly close: () => void;
-}
-
-export function openDelivery(options: DeliveryOptions): Delivery {
-  const members = new Set<LockMember>();
+export function openDelivery(options: DeliveryOptions) {
+  const members = new Set<ReturnType<typeof openMember>>();
   return {
-    async join(onDue) {
-      const member = new LockMember(options, onDue);
+    async join(onDue: () => void): Promise<DeliveryMember> {
+      const member = openMember(options, onDue);
       members.add(member);
       return {
-        listDueWebhooks: async (query) => member.listDueWebhooks(query),
-        findNextRetry: async (after) => member.findNextRetry(after),
+        ...member,
         async leave() {
           members.delete(member);
-          member.leave();
+          member.end();
         },
       };
     },
+    /** Call it after the creation of a webhook, which may be the first. */
     noteWebhook() {
       for (const member of members) member.tryCheck();
     },
+    /** Ends all leases. */
     close() {
-      for (const member of members) member.leave();
+      for (const member of members) member.end();
     },
   };
 }
 
-type Query<Name extends keyof DeliveryMember> = Parameters<DeliveryMember[Name]>[0];
+function openMember(
+  { lockFile, reader: { queries }, watchAll }: DeliveryOptions, onDue: () => void,
+) {
+  let lease: Lease | undefined;
 
-class LockMember {
-  readonly #options: DeliveryOptions;
-  readonly #onDue: () => void;
-  readonly #timer: NodeJS.Timeout;
-  #lease: Lease | undefined;
-
-  constructor(options: DeliveryOptions, onDue: () => void) {
-    this.#options = options;
-    this.#onDue = onDue;
-    this.#timer = setInterval(() => this.tryCheck(), WEBHOOK_LOCK_INTERVAL_MS).unref();
-    this.tryCheck();
-  }
-
-  listDueWebhooks(query: Query<'listDueWebhooks'>) {
-    this.#check();
-    const lease = this.#lease?.signal;
-    if (!lease) return [];
-    const due = this.#options.reader.queries.listDueWebhooks(query);
-    return due.map((webhook) => ({ webhook, lease }));
-  }
-
-  findNextRetry(after: number): number | undefined {
-    return this.#lease && this.#options.reader.queries.findNextRetry(after);
-  }
-
-  /** Ignores errors: the next look-up of due webhooks gets them. */
-  tryCheck(): void {
-    try {
-      this.#check();
-    } catch {
-      // Tried again after the interval.
-    }
-  }
-
-  leave(): void {
-    clearInterval(this.#timer);
-    this.#lease?.end();
-    this.#lease = undefined;
-  }
-
-  /** Has the lease if there are webhooks and no other process has it. */
-  #check(): void {
-    const isNeeded = this.#options.reader.queries.hasWebhooks();
-    if (isNeeded === (this.#lease !== undefined)) return;
-    this.#lease?.end();
-    this.#lease = isNeeded ? this.#acquire() : undefined;
-    if (this.#lease) this.#onDue();
-  }
-
-  #acquire(): Lease | undefined {
-    const lock = tryLock(this.#options.lockFile);
+  function acquire(): Lease | undefined {
+    const lock = tryLock(lockFile);
     if (!lock) return undefined;
-    const unwatch = this.#options.watchAll(this.#onDue);
+    const unwatch = watchAll(onDue);
     const controller = new AbortController();
     return {
       signal: controller.signal,
@@ -117,4 +64,40 @@ class LockMember {
       },
     };
   }
+
+  /** Has the lease if there are webhooks and no other process has it. */
+  function check(): void {
+    const isNeeded = queries.hasWebhooks();
+    if (isNeeded === (lease !== undefined)) return;
+    lease?.end();
+    lease = isNeeded ? acquire() : undefined;
+    if (lease) onDue();
+  }
+
+  /** Ignores errors: the next look-up of due webhooks gets them. */
+  function tryCheck(): void {
+    try {
+      check();
+    } catch {
+      // Tried again after the interval.
+    }
+  }
+
+  const timer = setInterval(tryCheck, WEBHOOK_LOCK_INTERVAL_MS).unref();
+  tryCheck();
+  return {
+    tryCheck,
+    async listDueWebhooks(query: DueQuery) {
+      check();
+      const signal = lease?.signal;
+      return !signal ? []
+        : queries.listDueWebhooks(query).map((webhook) => ({ webhook, lease: signal }));
+    },
+    findNextRetry: async (after: number) => lease && queries.findNextRetry(after),
+    end() {
+      clearInterval(timer);
+      lease?.end();
+      lease = undefined;
+    },
+  };
 }
