@@ -84,6 +84,10 @@ export function listTablesWithDerived(db: DatabaseSync): readonly Table[] {
   return [...tables, ...DERIVED_TABLES];
 }
 
+export function listNames(columns: readonly Column[]): string {
+  return columns.map(({ name }) => name).join(', ');
+}
+
 function describeTable(db: DatabaseSync, name: string): Table {
   const rows = db.prepare('SELECT name, type, pk FROM pragma_table_info(?)').all(name);
   const columns = rows.map((row) => {

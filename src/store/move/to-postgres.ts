@@ -22,8 +22,8 @@ import { SCHEMA_VERSION } from '../sqlite/schema/migrate.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
 import { assertNoServers, beginMove, findMark, PUT_SETTING, withDatabase } from './database.ts';
 import { copyTables, type MoveProgress, type ProvenTable, proveTables, readState } from './move.ts';
-import { PostgresSide } from './postgres-side.ts';
-import { SqliteSide } from './sqlite-side.ts';
+import { postgresSide } from './postgres-side.ts';
+import { sqliteSide } from './sqlite-side.ts';
 import { listTablesWithDerived, type Table } from './tables.ts';
 
 export interface MoveTask {
@@ -40,12 +40,12 @@ export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTab
   const { folder, connect, onProgress, onNote } = task;
   const { db, key } = openSource(folder);
   try {
-    const source = new SqliteSide(db);
+    const source = sqliteSide(db);
     const tables = listTablesWithDerived(db);
     const { state, totalRows } = await readState(source, tables, key.check);
     return await withDatabase(connect, async (connection, query) => {
       await prepareTarget(connection, query, tables, key, state.toString('hex'), onNote);
-      const target = new PostgresSide(connection, query);
+      const target = postgresSide(connection, query);
       const move = { source, target, tables, totalRows, onProgress };
       await copyTables(move);
       await query(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`);

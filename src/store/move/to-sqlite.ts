@@ -19,9 +19,9 @@ import { KEY_FILE_NAME } from '../sqlite/files/data-folder-files.ts';
 import { createEmpty, syncFile, syncFolder } from '../sqlite/files/durable-files.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
 import { assertNoServers, isLocked, withDatabase } from './database.ts';
-import { copyTables, type ProvenTable, proveTables, readState } from './move.ts';
-import { PostgresSide } from './postgres-side.ts';
-import { SqliteSide } from './sqlite-side.ts';
+import { copyTables, type ProvenTable, proveTables, readState, type Side } from './move.ts';
+import { postgresSide } from './postgres-side.ts';
+import { sqliteSide } from './sqlite-side.ts';
 import { listTables } from './tables.ts';
 import type { MoveTask } from './to-postgres.ts';
 
@@ -46,7 +46,7 @@ export async function moveToSqlite(task: MoveTask): Promise<readonly ProvenTable
     await assertNoServers(query);
     await lockSource(query);
     try {
-      const proven = await fill(part, new PostgresSide(connection, query), key, task);
+      const proven = await fill(part, postgresSide(connection, query), key, task);
       checkCopy(part, part);
       publish(part, folder, key);
       return proven;
@@ -84,7 +84,7 @@ async function lockSource(query: Query): Promise<void> {
 }
 
 async function fill(
-  part: string, source: PostgresSide, key: ServerKey, { onProgress, onNote }: MoveTask,
+  part: string, source: Side, key: ServerKey, { onProgress, onNote }: MoveTask,
 ): Promise<readonly ProvenTable[]> {
   let db = openPart(part);
   try {
@@ -103,7 +103,7 @@ async function fill(
       db = openPart(part);
       db.prepare("INSERT INTO server_secret (name, value) VALUES ('move', ?)").run(state);
     }
-    const move = { source, target: new SqliteSide(db), tables, totalRows, onProgress };
+    const move = { source, target: sqliteSide(db), tables, totalRows, onProgress };
     await copyTables(move);
     return await proveTables(move).catch((error: unknown) => {
       if (error instanceof AppError) db.exec("UPDATE server_secret SET value = zeroblob(32)");
