@@ -42,8 +42,8 @@ export function importJobs(sql: Sql, now: string): ImportJobStore {
     listDisposableJobs: async ({ lifeMs, limitBytes }) =>
       (await listDisposable.all({ lifeMs, limitBytes })).map((row) =>
         ({ sellerId: readId<SellerId>(row, 'seller_id'), id: readText(row, 'id') })),
-    createFile: async (job, name) => new ChunkedFile(files, job, name, 0),
-    openFile: (job, name, sizeBytes) => new ChunkedFile(files, job, name, sizeBytes),
+    createFile: async (job, name) => chunkedFile(files, job, name, 0),
+    openFile: (job, name, sizeBytes) => chunkedFile(files, job, name, sizeBytes),
   };
 }
 
@@ -106,49 +106,38 @@ function prepareFiles(sql: Sql) {
   };
 }
 
-class ChunkedFile implements ImportFile {
-  readonly #statements: ReturnType<typeof prepareFiles>;
-  readonly #key: Readonly<Record<'sellerId', SellerId> & Record<'id' | 'name', string>>;
-  #sizeBytes: number;
-  #chunks = 0;
-
-  constructor(
-    statements: ReturnType<typeof prepareFiles>, { sellerId, id }: ImportJobKey,
-    name: ImportFileName, sizeBytes: number,
-  ) {
-    this.#statements = statements;
-    this.#key = { sellerId, id, name };
-    this.#sizeBytes = sizeBytes;
-  }
-
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
-  async append(bytes: Uint8Array): Promise<void> {
-    const chunk = { ...this.#key, n: this.#chunks, content: bytes };
-    if (await this.#statements.append.run(chunk) === 0) throw deleted();
-    this.#chunks += 1;
-    this.#sizeBytes += bytes.length;
-  }
-
-  /** The end of a file counts only if all of it was read: a stocktake zeroes what it lacks. */
-  async *read(): AsyncGenerator<Buffer, void, void> {
-    let [n, bytesRead] = [0, 0];
-    while (bytesRead < this.#sizeBytes) {
-      const rows = await this.#statements.read.all({ ...this.#key, n });
-      if (rows.length === 0) throw deleted();
-      for (const row of rows) {
-        const { buffer, byteOffset, length } = readBytes(row, 'content');
-        [n, bytesRead] = [n + 1, bytesRead + length];
-        yield Buffer.from(buffer, byteOffset, length);
+function chunkedFile(
+  { append, read, remove }: ReturnType<typeof prepareFiles>, { sellerId, id }: ImportJobKey,
+  name: ImportFileName, storedBytes: number,
+): ImportFile {
+  const key = { sellerId, id, name };
+  let [sizeBytes, chunks] = [storedBytes, 0];
+  return {
+    get sizeBytes() {
+      return sizeBytes;
+    },
+    async append(bytes) {
+      if (await append.run({ ...key, n: chunks, content: bytes }) === 0) throw deleted();
+      chunks += 1;
+      sizeBytes += bytes.length;
+    },
+    /** The end of a file counts only if all of it was read: a stocktake zeroes what it lacks. */
+    async *read() {
+      let [n, bytesRead] = [0, 0];
+      while (bytesRead < sizeBytes) {
+        const rows = await read.all({ ...key, n });
+        if (rows.length === 0) throw deleted();
+        for (const row of rows) {
+          const { buffer, byteOffset, length } = readBytes(row, 'content');
+          [n, bytesRead] = [n + 1, bytesRead + length];
+          yield Buffer.from(buffer, byteOffset, length);
+        }
       }
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#statements.remove.run(this.#key);
-  }
+    },
+    async close() {
+      await remove.run(key);
+    },
+  };
 }
 
 function deleted(): AppError {
