@@ -6,19 +6,17 @@ import { AppError } from '../../domain/error.ts';
 import { type ConnectOptions, openConnection } from '../postgres/connect/open-connection.ts';
 import { explainOpening } from '../postgres/connect/opening-failures.ts';
 import { DATABASE_TIME } from '../postgres/nodes/node-table.ts';
-import { makePatientRunner, MOVE_SETTING } from '../postgres/schema/migrate.ts';
+import { makePatientRunner, MOVE_SETTING, PUT_SETTING } from '../postgres/schema/migrate.ts';
 import { type Query, queryOf } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import { ConnectionLostError, PostgresError } from '../postgres/wire/errors.ts';
-import { readInteger, readText } from '../sql/sql.ts';
+import { readInteger } from '../sql/sql.ts';
 import { MOVE_LOCK_TIMEOUT_MS } from './limits.ts';
 import type { Table } from './tables.ts';
 
 /** "SPAm": nothing else should lock this number. */
 const LOCK_NUMBER = 0x5350416d;
 const LOCK_NOT_AVAILABLE = '55P03';
-export const PUT_SETTING = `INSERT INTO setting (name, value) VALUES ($1, $2)
-  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 /** Of the session: values in one form, and no limit on the time of a move. */
 const SETTINGS = {
   bytea_output: 'hex', standard_conforming_strings: 'on', statement_timeout: '0',
@@ -68,11 +66,6 @@ export async function assertNoServers(query: Query): Promise<void> {
   if (readInteger(row, 'nodes') === 0) return;
   throw new AppError('unavailable', 'Servers use this database. Stop all of them first. One that '
     + 'was killed counts for some seconds.');
-}
-
-export async function findMark(query: Query): Promise<string | undefined> {
-  const [row] = await query('SELECT value FROM setting WHERE name = $1', MOVE_SETTING);
-  return row && readText(row, 'value');
 }
 
 /** Empties the tables and marks them: until the mark is removed, no server opens the database. */

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import type { ConnectOptions } from '../postgres/connect/open-connection.ts';
-import { migrate, MOVE_SETTING } from '../postgres/schema/migrate.ts';
+import {
+  findSetting, listTables, migrate, MOVE_SETTING, PUT_SETTING,
+} from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import type { ServerKey } from '../rules/server-key.ts';
-import { readText } from '../sql/sql.ts';
 import { lockCatalogue } from '../sqlite/backup/restore.ts';
 import { checkSchema } from '../sqlite/check/schema.ts';
 import { openWriter } from '../sqlite/engine/connection.ts';
@@ -20,7 +21,7 @@ import {
 } from '../sqlite/engine/database-file.ts';
 import { SCHEMA_VERSION } from '../sqlite/schema/migrate.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
-import { assertNoServers, beginMove, findMark, PUT_SETTING, withDatabase } from './database.ts';
+import { assertNoServers, beginMove, withDatabase } from './database.ts';
 import { copyTables, type MoveProgress, type ProvenTable, proveTables, readState } from './move.ts';
 import { postgresSide } from './postgres-side.ts';
 import { sqliteSide } from './sqlite-side.ts';
@@ -99,10 +100,8 @@ async function prepareTarget(
   connection: Connection, query: Query, tables: readonly Table[], key: ServerKey, mark: string,
   onNote: MoveTask['onNote'],
 ): Promise<void> {
-  const existing = await query(`
-    SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()`);
-  const names = existing.map((row) => readText(row, 'name'));
-  const oldMark = names.includes('setting') ? await findMark(query) : undefined;
+  const names = await listTables(query);
+  const oldMark = names.includes('setting') ? await findSetting(query, MOVE_SETTING) : undefined;
   if (oldMark === undefined) {
     await assertEmpty(query, tables.filter(({ name }) => names.includes(name)));
   }

@@ -31,7 +31,10 @@ const DISTRIBUTION_COLUMNS = new Map([
 ]);
 /** "SPAc": nothing else should lock this number. */
 const LOCK_NUMBER = 0x53504163;
-const FIND_SETTING = 'SELECT value FROM setting WHERE name = $1';
+/** Takes a name and a value. */
+export const PUT_SETTING = `INSERT INTO setting (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+const VERSION_SETTING = 'schema_version';
 /** The setting that recognizes the server's key. */
 const KEY_SETTING = 'server_key_check';
 /** The setting of a database that a move has not filled yet. */
@@ -68,9 +71,7 @@ export async function migrate(
         await query('SELECT create_distributed_table($1, $2)', table, column);
       }
     }
-    await query(`
-      INSERT INTO setting (name, value) VALUES ('schema_version', $1)
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`, String(to));
+    await query(PUT_SETTING, VERSION_SETTING, String(to));
     await query(`
       INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
     KEY_SETTING, key.check);
@@ -100,12 +101,16 @@ export function makePatientRunner(connection: Connection): Runner {
 async function findVersion(query: Query): Promise<number> {
   const tables = await listTables(query);
   if (!tables.includes('setting')) return 0;
-  const [row] = await query(FIND_SETTING, 'schema_version');
-  return row ? Number(readText(row, 'value')) : 0;
+  return Number(await findSetting(query, VERSION_SETTING) ?? 0);
+}
+
+export async function findSetting(query: Query, name: string): Promise<string | undefined> {
+  const [row] = await query('SELECT value FROM setting WHERE name = $1', name);
+  return row && readText(row, 'value');
 }
 
 /** A table with a foreign key follows the one that it refers to, as Citus distributes them. */
-async function listTables(query: Query): Promise<readonly string[]> {
+export async function listTables(query: Query): Promise<readonly string[]> {
   const rows = await query(`
     SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()
     ORDER BY tablename`);
@@ -129,7 +134,7 @@ export async function assertSchema(query: Query): Promise<{ readonly isDistribut
       version}, and this program needs ${SCHEMA_VERSION}.`;
     throw new AppError('unavailable', `${problem} Run \`migrate\` once, then start the servers.`);
   }
-  if ((await query(FIND_SETTING, MOVE_SETTING)).length > 0) {
+  if (await findSetting(query, MOVE_SETTING) !== undefined) {
     throw new AppError('unavailable', 'A move into this database is unfinished. Run `move-to` '
       + 'again, which continues it, then start the servers.');
   }
@@ -138,8 +143,7 @@ export async function assertSchema(query: Query): Promise<{ readonly isDistribut
 
 /** @throws AppError `unavailable` unless the database belongs to this key */
 export async function assertServerKey(query: Query, key: ServerKey): Promise<void> {
-  const [row] = await query(FIND_SETTING, KEY_SETTING);
-  if (row && readText(row, 'value') === key.check) return;
+  if (await findSetting(query, KEY_SETTING) === key.check) return;
   throw new AppError('unavailable', 'The database belongs to another server key. Use the file with '
     + 'which it was set up: all nodes need the same one.');
 }
