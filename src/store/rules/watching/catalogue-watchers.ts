@@ -67,7 +67,9 @@ export class CatalogueWatchers {
   }
 
   async #check(ids: readonly SellerId[]): Promise<void> {
-    const positions = await this.#findPositions(ids);
+    // The listeners' own reads get the error.
+    const positions = await Promise.try(() => this.#catalogues.findPositions(ids))
+      .catch(() => undefined);
     for (const id of ids) {
       const position = positions?.get(id) ?? Infinity;
       for (const watcher of this.#watchers.get(id) ?? []) {
@@ -75,14 +77,6 @@ export class CatalogueWatchers {
         this.#remove(id, watcher);
         watcher.listener(position);
       }
-    }
-  }
-
-  async #findPositions(ids: readonly SellerId[]): Promise<PositionsById | undefined> {
-    try {
-      return await this.#catalogues.findPositions(ids);
-    } catch {
-      return undefined; // the listeners' own reads get the error
     }
   }
 
