@@ -15,61 +15,54 @@ import { prepareChangeQueue, prepareInsertMovements, prepareNoteStockDay } from 
 /** Rows whose write is deferred: written in groups, each at most once per commit. */
 type Deferred = Pick<InsertQueue, 'flush' | 'clear'>;
 
-export class CatalogueTransaction {
-  readonly positions: PositionAllocator;
-  readonly #update;
-  readonly #noteMinute;
-  readonly #deleteLater;
-  readonly #noteStockDay;
-  readonly #deferred: Deferred[] = [];
+export type CatalogueTransaction = ReturnType<typeof prepareTransaction>;
 
-  constructor(db: DatabaseSync) {
-    const changes = prepareChangeQueue(db);
-    this.defer(changes);
-    this.positions = new PositionAllocator({
-      findSeller: prepareFindSeller(db),
-      insertChange: (change) => changes.add(encodeChange(change)),
-      insertMovements: prepareInsertMovements(db),
-    });
-    this.#update = db.prepare(`
-      UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?`);
-    this.#noteMinute = db.prepare(`
-      INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
-    this.#deleteLater = db.prepare(`
-      DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
-    this.#noteStockDay = prepareNoteStockDay(db);
-  }
-
-  /** Adds deferred rows, which are flushed and cleared together with the positions. */
-  defer(deferred: Deferred): void {
-    this.#deferred.push(deferred);
-  }
+export function prepareTransaction(db: DatabaseSync) {
+  const changes = prepareChangeQueue(db);
+  const deferred: Deferred[] = [changes];
+  const positions = new PositionAllocator({
+    findSeller: prepareFindSeller(db),
+    insertChange: (change) => changes.add(encodeChange(change)),
+    insertMovements: prepareInsertMovements(db),
+  });
+  const update = db.prepare('UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?');
+  const noteMinute = db.prepare(`
+    INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
+  const deleteLater = db.prepare('DELETE FROM change_minute WHERE seller_id = ? AND minute > ?');
+  const noteStockDay = prepareNoteStockDay(db);
 
   /** Writes deferred rows. Call it before anything else reads their tables. */
-  flushDeferred(): void {
-    for (const deferred of this.#deferred) deferred.flush();
+  function flushDeferred(): void {
+    for (const rows of deferred) rows.flush();
   }
 
-  /** Writes deferred rows and the allocated positions. Call it before the commit. */
-  flush(now: number): void {
-    this.flushDeferred();
-    for (const [sellerId, seller] of this.positions.listMoved()) {
-      const { position, lastAt, lastProductId } = seller;
-      this.#update.run(position, lastProductId, sellerId);
-      const at = timeAfter(lastAt, now);
-      const minute = Math.floor(at / MINUTE_MS);
-      this.#noteMinute.run(sellerId, minute, position);
-      this.#deleteLater.run(sellerId, minute);
-      this.#noteStockDay(sellerId, at, seller);
-    }
-    this.positions.clear();
-  }
-
-  /** Discards what was not written. Call it after every rollback. */
-  rollback(): void {
-    this.positions.clear();
-    for (const deferred of this.#deferred) deferred.clear();
-  }
+  return {
+    positions,
+    flushDeferred,
+    /** Adds deferred rows, which are flushed and cleared together with the positions. */
+    defer(rows: Deferred): void {
+      deferred.push(rows);
+    },
+    /** Writes deferred rows and the allocated positions. Call it before the commit. */
+    flush(now: number): void {
+      flushDeferred();
+      for (const [sellerId, seller] of positions.listMoved()) {
+        const { position, lastAt, lastProductId } = seller;
+        update.run(position, lastProductId, sellerId);
+        const at = timeAfter(lastAt, now);
+        const minute = Math.floor(at / MINUTE_MS);
+        noteMinute.run(sellerId, minute, position);
+        deleteLater.run(sellerId, minute);
+        noteStockDay(sellerId, at, seller);
+      }
+      positions.clear();
+    },
+    /** Discards what was not written. Call it after every rollback. */
+    rollback(): void {
+      positions.clear();
+      for (const rows of deferred) rows.clear();
+    },
+  };
 }
 
 function prepareFindSeller(db: DatabaseSync): (id: SellerId) => SellerState | undefined {

@@ -27,7 +27,7 @@ import { sharedMutations } from '../../sql/shared.ts';
 import {
   prepareImportRows, prepareProductRows, prepareStockRows,
 } from '../catalogue/product-rows.ts';
-import { CatalogueTransaction } from '../catalogue/transaction.ts';
+import { type CatalogueTransaction, prepareTransaction } from '../catalogue/transaction.ts';
 import { readPragma, sqlOf } from '../sql.ts';
 
 /** The name and the input match, since `Writer.run` paired them. */
@@ -61,7 +61,7 @@ const UNKNOWN_OUTCOME = 'The disk write failed and the outcome is unknown. Check
 type RunBatch = (batch: Batch) => Promise<Outcome[]>;
 
 export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBatch {
-  const transaction = new CatalogueTransaction(db);
+  const transaction = prepareTransaction(db);
   const runMutation = prepareRunMutation(db, transaction, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
