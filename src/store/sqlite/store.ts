@@ -5,7 +5,7 @@
  */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CatalogueWatchers } from '../rules/watching/catalogue-watchers.ts';
+import { prepareWatch } from '../rules/watching/catalogue-watchers.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
 import type { RunMutation } from '../rules/mutations/registry.ts';
@@ -54,9 +54,6 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
     const reader = new Reader(file);
     const commits = new CommitSubscriptions(reader);
     const watchAll: Store['watchAll'] = (listener) => commits.add(listener);
-    const watchers = new CatalogueWatchers({
-      findPositions: (ids) => reader.queries.findPositions(ids), watchAll,
-    });
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
     const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
     const delivery = openDelivery({ lockFile: join(folder, 'webhooks.lock'), reader, watchAll });
@@ -78,7 +75,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       joinDelivery: delivery.join,
       findGrant: (hash) => reader.findGrant(hash),
       findInvitation: (hash) => reader.methods.findInvitationAt(hash, clock()),
-      watch: (sellerId, after, listener) => watchers.watch(sellerId, after, listener),
+      watch: prepareWatch({ findPositions: reader.queries.findPositions, watchAll }),
       watchAll,
       readMetrics: async () => ({ ...writer.readMetrics(), disk: await readDiskMetrics(file) }),
       async close() {

@@ -21,71 +21,63 @@ interface Watcher {
   readonly listener: (position: number) => void;
 }
 
-export class CatalogueWatchers {
-  readonly #catalogues: Catalogues;
-  readonly #watchers = new Map<SellerId, Set<Watcher>>();
+export function prepareWatch({ findPositions, watchAll }: Catalogues): HistoryStore['watch'] {
+  const watchersBySeller = new Map<SellerId, Set<Watcher>>();
   /** Sellers that have gained a watcher in this event-loop iteration. */
-  readonly #added = new Set<SellerId>();
-  #stopWatchingAll: (() => void) | undefined;
-  #isPending = false;
-  #isNotifying = false;
+  const added = new Set<SellerId>();
+  let stopWatchingAll: (() => void) | undefined;
+  let [isPending, isNotifying] = [false, false];
 
-  constructor(catalogues: Catalogues) {
-    this.#catalogues = catalogues;
-  }
-
-  /** As `HistoryStore.watch`. */
-  watch(sellerId: SellerId, after: number, listener: Watcher['listener']): () => void {
-    this.#stopWatchingAll ??= this.#catalogues.watchAll(() => void this.#noteCommit());
-    const watcher = { after, listener };
-    const watchers = this.#watchers.get(sellerId) ?? new Set();
-    this.#watchers.set(sellerId, watchers.add(watcher));
-    // A commit may have preceded this call.
-    if (this.#added.size === 0) setImmediate(() => void this.#checkAdded());
-    this.#added.add(sellerId);
-    return () => this.#remove(sellerId, watcher);
-  }
-
-  async #checkAdded(): Promise<void> {
-    const added = [...this.#added];
-    this.#added.clear();
-    await this.#check(added);
-  }
-
-  async #noteCommit(): Promise<void> {
-    this.#isPending = true;
-    if (this.#isNotifying) return;
-    this.#isNotifying = true;
-    while (this.#isPending) {
-      this.#isPending = false;
-      await this.#check([...this.#watchers.keys()]);
+  async function noteCommit(): Promise<void> {
+    isPending = true;
+    if (isNotifying) return;
+    isNotifying = true;
+    while (isPending) {
+      isPending = false;
+      await check([...watchersBySeller.keys()]);
       await new Promise((resolve) => {
         setTimeout(resolve, POSITION_READ_INTERVAL_MS).unref();
       });
     }
-    this.#isNotifying = false;
+    isNotifying = false;
   }
 
-  async #check(ids: readonly SellerId[]): Promise<void> {
+  async function check(ids: readonly SellerId[]): Promise<void> {
     // The listeners' own reads get the error.
-    const positions = await Promise.try(() => this.#catalogues.findPositions(ids))
-      .catch(() => undefined);
+    const positions = await Promise.try(() => findPositions(ids)).catch(() => undefined);
     for (const id of ids) {
       const position = positions?.get(id) ?? Infinity;
-      for (const watcher of this.#watchers.get(id) ?? []) {
+      for (const watcher of watchersBySeller.get(id) ?? []) {
         if (position <= watcher.after) continue;
-        this.#remove(id, watcher);
+        remove(id, watcher);
         watcher.listener(position);
       }
     }
   }
 
-  #remove(sellerId: SellerId, watcher: Watcher): void {
-    const watchers = this.#watchers.get(sellerId);
+  function remove(sellerId: SellerId, watcher: Watcher): void {
+    const watchers = watchersBySeller.get(sellerId);
     if (!watchers?.delete(watcher) || watchers.size > 0) return;
-    this.#watchers.delete(sellerId);
-    if (this.#watchers.size > 0) return;
-    this.#stopWatchingAll?.();
-    this.#stopWatchingAll = undefined;
+    watchersBySeller.delete(sellerId);
+    if (watchersBySeller.size > 0) return;
+    stopWatchingAll?.();
+    stopWatchingAll = undefined;
   }
+
+  return (sellerId, after, listener) => {
+    stopWatchingAll ??= watchAll(() => void noteCommit());
+    const watcher = { after, listener };
+    const watchers = watchersBySeller.get(sellerId) ?? new Set();
+    watchersBySeller.set(sellerId, watchers.add(watcher));
+    // A commit may have preceded this call.
+    if (added.size === 0) {
+      setImmediate(() => {
+        const ids = [...added];
+        added.clear();
+        void check(ids);
+      });
+    }
+    added.add(sellerId);
+    return () => remove(sellerId, watcher);
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { repeat } from '../../../runtime/repeat.ts';
-import { type Catalogues, CatalogueWatchers } from './catalogue-watchers.ts';
+import { type Catalogues, prepareWatch } from './catalogue-watchers.ts';
 import type { HistoryStore } from '../../history-store.ts';
 import { COMMIT_WATCH_ALL_INTERVAL_MS, COMMIT_WATCH_INTERVAL_MS } from '../../limits.ts';
 
@@ -25,7 +25,7 @@ export function openWatching(
     };
   }
 
-  const watchers = new CatalogueWatchers({
+  const watch = prepareWatch({
     watchAll: (listener) => poll(listener, COMMIT_WATCH_INTERVAL_MS),
     /** Waits while the database is away: an error would end every live stream. */
     async findPositions(ids) {
@@ -40,7 +40,7 @@ export function openWatching(
     },
   });
   return {
-    watch: (sellerId, after, listener) => watchers.watch(sellerId, after, listener),
+    watch,
     watchAll(listener) {
       let last: unknown;
       return poll(async () => {

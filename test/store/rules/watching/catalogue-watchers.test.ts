@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import { POSITION_READ_INTERVAL_MS } from '../../../../src/store/limits.ts';
-import { CatalogueWatchers } from '../../../../src/store/rules/watching/catalogue-watchers.ts';
+import { prepareWatch } from '../../../../src/store/rules/watching/catalogue-watchers.ts';
 import { countTo } from '../../contract/fixture.ts';
 
 const [ONE, OTHER] = [1 as SellerId, 2 as SellerId]; // legal ones
@@ -16,7 +16,7 @@ function prepare(t: TestContext) {
   const reads: (readonly SellerId[])[] = [];
   const listeners = new Set<() => void>();
   const state = { read: async () => positions };
-  const watchers = new CatalogueWatchers({
+  const watch = prepareWatch({
     findPositions(ids) {
       reads.push(ids);
       return state.read();
@@ -27,7 +27,7 @@ function prepare(t: TestContext) {
     },
   });
   return {
-    positions, reads, listeners, state, watchers,
+    positions, reads, listeners, state, watch,
     commit(position: number): void {
       positions.set(ONE, position);
       for (const listener of listeners) listener();
@@ -41,11 +41,11 @@ function prepare(t: TestContext) {
 }
 
 test('reads positions once for watches that start together, and once per commit', async (t) => {
-  const { reads, watchers, commit } = prepare(t);
+  const { reads, watch, commit } = prepare(t);
   const notified: number[] = [];
   for (const after of countTo(100)) {
-    watchers.watch(ONE, after, () => notified.push(after));
-    watchers.watch(OTHER, after, () => assert.fail('it has not changed'));
+    watch(ONE, after, () => notified.push(after));
+    watch(OTHER, after, () => assert.fail('it has not changed'));
   }
   await turn();
   assert.deepEqual(reads, [[ONE, OTHER]]);
@@ -56,13 +56,13 @@ test('reads positions once for watches that start together, and once per commit'
 });
 
 test('reads at most once per interval while commits are frequent, and misses none', async (t) => {
-  const { reads, watchers, commit, pass } = prepare(t);
+  const { reads, watch, commit, pass } = prepare(t);
   const notified: number[] = [];
-  const follow = (after: number): void => void watchers.watch(ONE, after, (position) => {
+  const follow = (after: number): void => void watch(ONE, after, (position) => {
     notified.push(position);
     if (position < 300) follow(position);
   });
-  watchers.watch(OTHER, 0, () => assert.fail('it has not changed'));
+  watch(OTHER, 0, () => assert.fail('it has not changed'));
   follow(300);
   await turn();
   reads.length = 0;
@@ -77,9 +77,9 @@ test('reads at most once per interval while commits are frequent, and misses non
 });
 
 test('notices a commit during a slow read', async (t) => {
-  const { positions, state, watchers, commit, pass } = prepare(t);
+  const { positions, state, watch, commit, pass } = prepare(t);
   const notified: number[] = [];
-  watchers.watch(ONE, 1, (position) => notified.push(position));
+  watch(ONE, 1, (position) => notified.push(position));
   await turn();
   const slow = Promise.withResolvers<void>();
   state.read = async () => {
@@ -96,10 +96,10 @@ test('notices a commit during a slow read', async (t) => {
 });
 
 test('notifies all watches if positions cannot be read', async (t) => {
-  const { state, listeners, watchers, commit } = prepare(t);
+  const { state, listeners, watch, commit } = prepare(t);
   const notified: number[] = [];
   for (const seller of [ONE, OTHER]) {
-    watchers.watch(seller, 9, (position) => notified.push(position));
+    watch(seller, 9, (position) => notified.push(position));
   }
   await turn();
   state.read = () => Promise.reject(new Error('The disk is gone.'));
