@@ -68,7 +68,7 @@ export class StockLevelCache {
 
   /** Removes and returns the levels cached at this position; an empty table if there are none. */
   get(sellerId: SellerId, position: number): LevelTable {
-    const cached = this.#remove(sellerId);
+    const cached = this.drop(sellerId);
     return cached?.position === position ? cached.table : new LevelTable();
   }
 
@@ -79,26 +79,22 @@ export class StockLevelCache {
     this.#size += table.size;
     for (const oldest of this.#cached.keys()) {
       if (this.#size <= STOCK_LEVELS_KEPT) break;
-      this.#remove(oldest);
+      this.drop(oldest);
     }
     return true;
   }
 
-  /** Forgets a seller's levels. */
-  drop(sellerId: SellerId): void {
-    this.#remove(sellerId);
+  /** Forgets a seller's levels, and returns them. */
+  drop(sellerId: SellerId): CachedLevels | undefined {
+    const cached = this.#cached.get(sellerId);
+    if (cached) this.#size -= cached.table.size;
+    this.#cached.delete(sellerId);
+    return cached;
   }
 
   /** Call it after every rollback: the same position may be reached by other changes. */
   clear(): void {
     this.#cached.clear();
     this.#size = 0;
-  }
-
-  #remove(sellerId: SellerId): CachedLevels | undefined {
-    const cached = this.#cached.get(sellerId);
-    if (cached) this.#size -= cached.table.size;
-    this.#cached.delete(sellerId);
-    return cached;
   }
 }
