@@ -10,7 +10,7 @@ import { readCursorKey } from './database-file.ts';
 import { assertKnownVersion, describeVersion } from '../schema/migrate.ts';
 import { openReader } from './connection.ts';
 import { explainAccess, resultCodeOf } from './disk-failure.ts';
-import { chainQueries, productBatchQueries } from '../history/chain-queries.ts';
+import { chainQueries } from '../history/chain-queries.ts';
 import { feedQueries } from '../history/history-queries.ts';
 import { grantQueries } from '../catalogue/grants.ts';
 import { productQueries } from '../catalogue/products.ts';
@@ -139,7 +139,7 @@ function prepareQueries(db: DatabaseSync) {
   return {
     ...sharedQueries(sqlOf(db)),
     ...grantQueries(db), ...productQueries(db), ...feedQueries(db), ...chainQueries(db),
-    ...productBatchQueries(db), ...dueWebhookQueries(db),
+    ...dueWebhookQueries(db),
     readLevels: prepareReadLevels(db),
     listLevels: prepareListLevels(db),
   };

@@ -1,7 +1,6 @@
 /**
  * Version chains in SQLite: each has the position of the previous change of its product. Changes
- * are read one by one, since a recursive query takes several times as long to set up. Also finds
- * the products of many chains at once.
+ * are read one by one, since a recursive query takes several times as long to set up.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
@@ -10,10 +9,7 @@ import type { FoundSnapshot, HistoryQueries, PastVersion } from '../../rules/his
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
-import { readCurrency, readInteger, readOptional, readText } from '../../sql/sql.ts';
-import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import type { ProductTarget } from '../../../domain/catalogue/product.ts';
-import { prepareFindProduct } from '../catalogue/products.ts';
+import { readInteger, readOptional, readText } from '../../sql/sql.ts';
 
 /** Fixed cost of following a chain, in versions. */
 const CHAIN_COST_VERSIONS = 8;
@@ -106,29 +102,4 @@ function prepareFindSnapshots(db: DatabaseSync): HistoryQueries['findSnapshots']
     }
     return snapshots;
   };
-}
-
-export function productBatchQueries(db: DatabaseSync) {
-  const findSeller = db.prepare('SELECT currency, currency_decimals FROM seller WHERE id = ?');
-  const find = prepareFindProduct(db);
-
-  /** One by one, which is as quick as one statement for all. */
-  function findAll<Key>(
-    sellerId: SellerId, keys: readonly Key[], name: (key: Key) => ProductTarget,
-  ): ReadonlyMap<Key, Product> {
-    const products = new Map<Key, Product>();
-    const seller = findSeller.get(sellerId);
-    if (!seller) return products;
-    const currency = readCurrency(seller);
-    for (const key of keys) {
-      const product = find(sellerId, currency, name(key));
-      if (product) products.set(key, product);
-    }
-    return products;
-  }
-
-  return {
-    findProducts: (sellerId, ids) => findAll(sellerId, ids, (id) => ({ id })),
-    findProductsBySku: (sellerId, skus) => findAll(sellerId, skus, (sku) => ({ sku })),
-  } satisfies Partial<HistoryQueries>;
 }

@@ -6,9 +6,7 @@ import { accountQueries } from '../../../../src/store/sql/accounts/accounts.ts';
 import { auditQueries } from '../../../../src/store/sql/accounts/audit.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
-import {
-  chainQueries, productBatchQueries,
-} from '../../../../src/store/sqlite/history/chain-queries.ts';
+import { chainQueries } from '../../../../src/store/sqlite/history/chain-queries.ts';
 import { feedQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
 import { importQueries } from '../../../../src/store/sql/history/import-queries.ts';
 import { ledgerQueries } from '../../../../src/store/sql/history/ledger-queries.ts';
@@ -119,7 +117,6 @@ function prepareAll(db: DatabaseSync): void {
   columnMappingQueries(sql);
   feedQueries(db);
   chainQueries(db);
-  productBatchQueries(db);
   ledgerQueries(sql);
   pastQueries(sql);
   revertQueries(sql);
