@@ -20,6 +20,10 @@ interface RateLease {
   readonly tokens: number;
 }
 
+export type ExchangeTokens<Bucket> = (
+  bucket: Bucket, tokens: { readonly requestedTokens: number; readonly returnedTokens: number },
+) => Promise<RateLease>;
+
 /**
  * An adapter keeps a row per seller and key: the tokens and the time of the last change, by the
  * clock of the database. A missing row is a full bucket, and a bucket that is full again needs no
@@ -37,10 +41,7 @@ export interface RateLeases {
    * `requestedTokens`, and leaves at least 0. Both are whole numbers from 0 to `limit`.
    * @throws AppError `unavailable`; tokens that it took are lost
    */
-  exchange(
-    bucket: RateBucket,
-    tokens: { readonly requestedTokens: number; readonly returnedTokens: number },
-  ): Promise<RateLease>;
+  readonly exchange: ExchangeTokens<RateBucket>;
 }
 
 export interface RateLeaseStore {

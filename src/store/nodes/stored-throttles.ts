@@ -3,15 +3,11 @@
  * for a moment, so that a flood of attempts costs the store little.
  */
 import { RATE_LIMIT_ENTRIES_LIMIT, THROTTLE_EMPTY_LIMIT_MS } from '../limits.ts';
-import type { RateLeases } from './rate-lease-store.ts';
+import type { ExchangeTokens } from './rate-lease-store.ts';
 import type { ThrottleBucket, ThrottleStore } from './throttle-store.ts';
 
 /** @param exchange Takes and returns tokens, as `RateLeases.exchange` does. */
-export function makeStoredThrottles(
-  exchange: (
-    bucket: ThrottleBucket, requestedTokens: number, returnedTokens: number,
-  ) => ReturnType<RateLeases['exchange']>,
-): ThrottleStore {
+export function makeStoredThrottles(exchange: ExchangeTokens<ThrottleBucket>): ThrottleStore {
   /** When to ask for an empty bucket again, and its next token, by `performance.now()`. */
   const empty = new Map<string, { readonly askAt: number; readonly tokenAt: number }>();
   const keyOf = ({ kind, name }: ThrottleBucket): string => `${kind} ${name}`;
@@ -23,9 +19,9 @@ export function makeStoredThrottles(
       const now = performance.now();
       if (times && now < times.askAt) return reject(times.tokenAt - now);
       empty.delete(keyOf(bucket));
-      const { granted, tokens } = await exchange(bucket, 1, 0);
-      if (granted > 0) return { isAllowed: true, retryAfterSeconds: 0 };
-      const waitMs = (1 - tokens) * bucket.windowMs / bucket.limit;
+      const lease = await exchange(bucket, { requestedTokens: 1, returnedTokens: 0 });
+      if (lease.granted > 0) return { isAllowed: true, retryAfterSeconds: 0 };
+      const waitMs = (1 - lease.tokens) * bucket.windowMs / bucket.limit;
       const askAt = now + Math.min(waitMs, THROTTLE_EMPTY_LIMIT_MS);
       empty.set(keyOf(bucket), { askAt, tokenAt: now + waitMs });
       const [oldest = ''] = empty.keys();
@@ -33,7 +29,7 @@ export function makeStoredThrottles(
       return reject(waitMs);
     },
     async refundThrottle(bucket) {
-      await exchange(bucket, 0, 1);
+      await exchange(bucket, { requestedTokens: 0, returnedTokens: 1 });
       empty.delete(keyOf(bucket));
     },
   };

@@ -4,7 +4,7 @@
  * ones take different tokens.
  */
 import type { RateLimit } from '../../../runtime/rate-limiter.ts';
-import type { RateLeases } from '../../nodes/rate-lease-store.ts';
+import type { ExchangeTokens, RateLeases } from '../../nodes/rate-lease-store.ts';
 import { makeStoredThrottles } from '../../nodes/stored-throttles.ts';
 import type { ThrottleStore } from '../../nodes/throttle-store.ts';
 import { readInteger } from '../../sql/sql.ts';
@@ -13,29 +13,24 @@ import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
 import { DATABASE_TIME } from './node-table.ts';
 
-type Exchange = (
-  key: readonly [Value, Value], limit: RateLimit, requestedTokens: number, returnedTokens: number,
-) => ReturnType<RateLeases['exchange']>;
-
 export function makeThrottles(query: Query): ThrottleStore {
-  const exchange = prepareExchange(query, 'throttle', ['name', 'kind']);
-  return makeStoredThrottles((bucket, requestedTokens, returnedTokens) =>
-    exchange([bucket.name, bucket.kind], bucket, requestedTokens, returnedTokens));
+  return makeStoredThrottles(prepareExchange(query, 'throttle', ['name', 'kind'], (bucket) =>
+    [bucket.name, bucket.kind]));
 }
 
 export function makeRateLeases(query: Query, countNodes: () => number): RateLeases {
-  const exchange = prepareExchange(query, 'rate_lease', ['seller_id', 'key_id']);
   return {
     countNodes,
-    exchange: (bucket, { requestedTokens, returnedTokens }) =>
-      exchange([bucket.sellerId, bucket.keyId ?? 0], bucket, requestedTokens, returnedTokens),
+    exchange: prepareExchange(query, 'rate_lease', ['seller_id', 'key_id'], (bucket) =>
+      [bucket.sellerId, bucket.keyId ?? 0]),
   };
 }
 
 /** @param columns The primary key. */
-function prepareExchange(
+function prepareExchange<Bucket extends RateLimit>(
   query: Query, table: string, [first, second]: readonly [string, string],
-): Exchange {
+  keyOf: (bucket: Bucket) => readonly [Value, Value],
+): ExchangeTokens<Bucket> {
   const [limit, tokenMs, requested, returned] = [3, 4, 5, 6].map((n) => `$${n}::float8`);
   // How long until the bucket is full; if the clock was ahead, as long as for an empty one.
   const untilFull = `greatest(0,
@@ -53,16 +48,16 @@ function prepareExchange(
   const prune = `DELETE FROM ${table} WHERE full_at <= ${DATABASE_TIME}`;
   let pruneAt = performance.now() + TOKEN_BUCKET_PRUNE_INTERVAL_MS;
 
-  return async (key, rate, requestedTokens, returnedTokens) => {
-    const msPerToken = rate.windowMs / rate.limit;
-    const values = [...key, rate.limit, msPerToken, requestedTokens, returnedTokens];
+  return async (bucket, { requestedTokens, returnedTokens }) => {
+    const msPerToken = bucket.windowMs / bucket.limit;
+    const values = [...keyOf(bucket), bucket.limit, msPerToken, requestedTokens, returnedTokens];
     const [row] = await query(text, ...values);
     if (!row) throw new Error('The exchange has no result.');
     if (performance.now() > pruneAt) {
       pruneAt = performance.now() + TOKEN_BUCKET_PRUNE_INTERVAL_MS;
       query(prune).catch(() => {}); // tried again after the interval
     }
-    const tokens = Math.max(0, rate.limit - readInteger(row, 'until_full') / msPerToken);
+    const tokens = Math.max(0, bucket.limit - readInteger(row, 'until_full') / msPerToken);
     return { granted: readInteger(row, 'granted'), tokens };
   };
 }
