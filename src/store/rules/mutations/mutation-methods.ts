@@ -1,7 +1,5 @@
 /** The store's methods that run one mutation each: what they pass to it. */
 import type { Requester } from '../../../domain/access/audit.ts';
-import type { AccessStore } from '../../access-store.ts';
-import type { CatalogueStore } from '../../catalogue-store.ts';
 import type { Store } from '../../store.ts';
 import type { WriteContext } from '../../write.ts';
 import { decodeResults } from '../stock-outcome.ts';
@@ -10,10 +8,7 @@ import {
   familyOf, type MutationInput, type MutationName, MUTATIONS, type PassingName, type RunMutation,
 } from './registry.ts';
 
-type MutationMethods = Pick<Store, PassingName> & Pick<CatalogueStore, 'syncStock' | 'zeroStock'>
-  & Pick<AccessStore, 'createKey' | 'rotateKey'>;
-
-export function mutationMethods(run: RunMutation): MutationMethods {
+export function mutationMethods(run: RunMutation) {
   return {
     ...passingMethods(run),
     async syncStock(write, sync, isDryRun) {
@@ -30,7 +25,7 @@ export function mutationMethods(run: RunMutation): MutationMethods {
       run('createKey', { sellerId, secret, key, ...splitRequester(by) }, by.idempotency),
     rotateKey: (key, secret, overlapMs, by = {}) =>
       run('rotateKey', { key, secret, overlapMs, ...splitRequester(by) }, by.idempotency),
-  };
+  } satisfies Partial<Store>;
 }
 
 /** The members have this order, which the fingerprints of idempotent calls depend on. */

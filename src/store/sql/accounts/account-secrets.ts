@@ -10,15 +10,13 @@ import type { RunMutation } from '../../rules/mutations/registry.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import type { totpQueries } from './totp.ts';
 
-type SecretMethods = Pick<AccountStore, 'findTotp' | 'enableTotp' | 'encrypt' | 'decrypt'>;
-
 interface SecretMethodsOptions {
   readonly key: ServerKey;
   readonly queries: ReturnType<typeof totpQueries>;
   readonly run: RunMutation;
 }
 
-export function secretMethods({ key, queries, run }: SecretMethodsOptions): SecretMethods {
+export function secretMethods({ key, queries, run }: SecretMethodsOptions) {
   return {
     async findTotp(account) {
       const encryptedTotp = await queries.findEncryptedTotp(account);
@@ -35,7 +33,7 @@ export function secretMethods({ key, queries, run }: SecretMethodsOptions): Secr
     encrypt: async (text, context) => key.encrypt(text, `portal ${context}`).toString('base64url'),
     decrypt: async (sealed, context) =>
       key.decrypt(Buffer.from(sealed, 'base64url'), `portal ${context}`),
-  };
+  } satisfies Partial<AccountStore>;
 }
 
 /**
