@@ -143,7 +143,7 @@ interface RunOptions {
 
 /** Mutations of catalogues share transactions; the others have one each. */
 function prepareRun({ writer, sellers, delivery, auditKey }: RunOptions): RunMutation {
-  const run: RunMutation = async (name, input, idempotency) => {
+  return async (name, input, idempotency) => {
     const { sellerId, scope, rows } = describeCall(name, input, idempotency);
     const family = familyOf(name);
     // The casts: the family says which mutations these are, and a call has the input of its name.
@@ -166,7 +166,6 @@ function prepareRun({ writer, sellers, delivery, auditKey }: RunOptions): RunMut
     // The cast: a mutation has the outcome of its name.
     return outcome as never;
   };
-  return run;
 }
 
 /** Positions as a transaction sees them that has locked the seller. */
