@@ -16,7 +16,9 @@ import { CATALOGUE_FILE_NAME, prepareFolder } from '../sqlite/engine/database-fi
 import { resultCodeOf, SQLITE_BUSY, SQLITE_FULL } from '../sqlite/engine/disk-failure.ts';
 import { migrate } from '../sqlite/schema/migrate.ts';
 import { KEY_FILE_NAME } from '../sqlite/files/data-folder-files.ts';
-import { createEmpty, syncFile, syncFolder } from '../sqlite/files/durable-files.ts';
+import {
+  createEmpty, removeDatabase, syncFile, syncFolder,
+} from '../sqlite/files/durable-files.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
 import { assertNoServers, isLocked, withDatabase } from './database.ts';
 import { copyTables, type ProvenTable, proveTables, readState, type Side } from './move.ts';
@@ -26,7 +28,6 @@ import { listTables } from './tables.ts';
 import type { MoveTask } from './to-postgres.ts';
 
 const PART_NAME = `${CATALOGUE_FILE_NAME}.moving`;
-const PART_SUFFIXES = ['', '-journal', '-wal', '-shm'];
 
 /** Resolves when the catalogue is there and durable, with what was proved to be equal. */
 export async function moveToSqlite(task: MoveTask): Promise<readonly ProvenTable[]> {
@@ -99,7 +100,7 @@ async function fill(
           + 'failed: copying everything again.');
       }
       db.close();
-      removePart(part);
+      removeDatabase(part);
       db = openPart(part);
       db.prepare("INSERT INTO server_secret (name, value) VALUES ('move', ?)").run(state);
     }
@@ -128,10 +129,6 @@ function openPart(part: string): DatabaseSync {
   }
 }
 
-function removePart(part: string): void {
-  for (const suffix of PART_SUFFIXES) rmSync(part + suffix, { force: true });
-}
-
 /** The cursors that the servers have signed remain valid. */
 function publish(part: string, folder: string, key: ServerKey): void {
   const db = openWriter(part);
@@ -144,12 +141,10 @@ function publish(part: string, folder: string, key: ServerKey): void {
     db.close();
   }
   syncFile(part);
-  for (const suffix of PART_SUFFIXES) {
-    rmSync(join(folder, `search.db${suffix}`), { force: true }); // of an earlier catalogue
-  }
+  removeDatabase(join(folder, 'search.db')); // of an earlier catalogue
   linkSync(part, join(folder, CATALOGUE_FILE_NAME)); // never replaces anything
   syncFolder(folder);
-  removePart(part);
+  removeDatabase(part);
   syncFolder(folder);
 }
 

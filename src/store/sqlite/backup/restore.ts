@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../../domain/error.ts';
 import { formatFileTime } from '../../../domain/time.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
-import { syncFolder } from '../files/durable-files.ts';
+import { removeDatabase, syncFolder } from '../files/durable-files.ts';
 import {
   CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, prepareFolder,
 } from '../engine/database-file.ts';
@@ -70,7 +70,7 @@ export async function restore(
     await yieldToEventLoop(); // lets an interrupt during the check take effect
     chmodSync(folder, 0o700);
     // The server rebuilds it from the catalogue.
-    for (const end of ['', ...SUFFIXES]) rmSync(join(folder, `search.db${end}`), { force: true });
+    removeDatabase(join(folder, 'search.db'));
     return { ...facts, bytes, secrets, kept: install(task, old !== undefined) };
   } catch (error) {
     target.discard();

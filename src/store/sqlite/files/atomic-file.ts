@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { UNLOCKED_TEMP_FILE_AGE_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
-import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
+import { createEmpty, removeDatabase, syncFile, syncFolder } from './durable-files.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import { openLock } from '../engine/connection.ts';
 
@@ -22,8 +22,6 @@ import { openLock } from '../engine/connection.ts';
 const PART = new RegExp('^((.+)\\.[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}\\.part)'
   + '(?:-journal|-wal|-shm|(\\.lock))?$');
 const LOCK = '.lock';
-/** Removes the lock first: a part without one also counts as abandoned. */
-const SUFFIXES = [LOCK, '', '-journal', '-wal', '-shm'];
 
 /** Errors of file systems without hard links, such as those of memory sticks. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
@@ -162,7 +160,9 @@ function isNotOurs(error: unknown): boolean {
 }
 
 function removeWhole(tempPath: string): void {
-  for (const suffix of SUFFIXES) rmSync(tempPath + suffix, { force: true });
+  // The lock first: a part without one also counts as abandoned.
+  rmSync(tempPath + LOCK, { force: true });
+  removeDatabase(tempPath);
 }
 
 function isOld(path: string): boolean {

@@ -3,7 +3,7 @@
  * a rename until the containing folder is flushed by fsync(2).
  */
 import {
-  closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync,
+  closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, rmSync, statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isSystemError } from '../../../runtime/system-error.ts';
@@ -70,4 +70,9 @@ export function createEmpty(file: string): boolean {
     if (!isSystemError(error, 'EEXIST')) throw error;
     return false;
   }
+}
+
+/** Removes a database that nothing has open, with SQLite's files beside it. */
+export function removeDatabase(file: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(file + end, { force: true });
 }

@@ -3,11 +3,11 @@
  * another version, it is deleted and rebuilt from the catalogue. Processes that share a folder lock
  * it to open or delete the file; otherwise one could find the log of another's new file.
  */
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from './limits.ts';
 import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
-import { createEmpty } from '../files/durable-files.ts';
+import { createEmpty, removeDatabase } from '../files/durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
 import { readPragma } from '../sql.ts';
@@ -158,7 +158,7 @@ function openCurrent(file: string): DatabaseSync | undefined {
 }
 
 function replace(file: string): DatabaseSync {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+  removeDatabase(file);
   createEmpty(file);
   const db = openProjection(file);
   db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
