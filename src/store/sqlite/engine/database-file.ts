@@ -179,20 +179,16 @@ function assertNoLink(file: string): void {
 
 /** If another process creates it first, that one is used. */
 function createFile(file: string, key: ServerKey): void {
-  const target = new AtomicFile(file);
-  try {
-    target.begin();
-    const db = openWriter(target.tempPath);
-    migrate(db);
-    db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
-      .run('cursor', randomBytes(32));
-    startServerChain(db, key);
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // reports an error, which closing would not
-    db.close();
-    target.publish();
-  } finally {
-    target.discard();
-  }
+  using target = new AtomicFile(file);
+  target.begin();
+  const db = openWriter(target.tempPath);
+  migrate(db);
+  db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
+    .run('cursor', randomBytes(32));
+  startServerChain(db, key);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // reports an error, which closing would not
+  db.close();
+  target.publish();
 }
 
 /** Of the audit log. Chains of sellers start when they are created. */
