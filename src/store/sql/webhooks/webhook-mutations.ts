@@ -54,10 +54,20 @@ export interface WebhookEnvironment {
 }
 
 export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironment) {
-  const statements = prepareStatements(sql);
-  const { get, insert, update, rotate, remove, assertRoom, findPrunedTo, findName } = statements;
+  const find = prepareFindWebhook(sql);
+  const get = prepareGetWebhook(sql);
+  const assertOwner = prepareAssertOwner(sql);
+  const count = sql.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = :sellerId');
+  const insert = prepareInsertWebhook(sql);
+  const rotate = sql.prepare(`
+    UPDATE webhook SET old_secret = secret, old_secret_ends_at = :oldEndsAt, secret = :secret,
+      updated_at = :at
+    WHERE seller_id = :sellerId AND id = :id`);
+  const removeAttempts = sql.prepare(`
+    DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id`);
+  const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
+  const findName = prepareFindActorName(sql);
   const note = noteIn(audit, findName);
-  const change = prepareChange(statements, note);
 
   return {
     async createWebhook(
@@ -65,31 +75,62 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
       at: number,
     ): Promise<WrittenSecret | { readonly rejection: 'id' }> {
       // Another process has created a webhook with this id: it is called again with another one.
-      if (await statements.find({ sellerId, id })) return { rejection: 'id' };
-      await assertRoom(actor);
+      if (await find({ sellerId, id })) return { rejection: 'id' };
+      await assertOwner(sellerId, actor);
+      assertWebhookRoom(readInteger(await count.get({ sellerId }) ?? {}, 'webhooks'));
       const [position, createdBy] = [await positions.of(sellerId), await findName(actor)];
       const webhook = createWebhook({ sellerId, id }, input, { position, at, createdBy });
-      await insert(webhook, decode(secret));
+      await insert(webhook, Buffer.from(secret, 'base64'));
       await note('webhook_created', webhook, actor, at);
       return { webhook, secret, isReplay: false };
     },
-    async patchWebhook(
-      { patch, ...target }: Target & { readonly patch: WebhookPatch }, at: number,
-    ): Promise<WrittenWebhook> {
-      return change(target, (webhook) => patchWebhook(webhook, patch, at), at);
-    },
-    async retryWebhook(target: Target, at: number): Promise<WrittenWebhook> {
-      return change(target, (webhook) => retryWebhook(webhook, at), at);
-    },
+    ...changeMutations(sql, positions, note),
     async rotateWebhookSecret(
-      { overlapMs, generated: { secret }, ...target }:
+      { overlapMs, generated, ...target }:
       Target & { readonly overlapMs: number; readonly generated: GeneratedSecret }, at: number,
     ): Promise<WrittenSecret> {
       const webhook = { ...await get(target), updatedAt: at };
-      await rotate(webhook, decode(secret), at + overlapMs);
+      const { sellerId, id } = webhook;
+      const secret = Buffer.from(generated.secret, 'base64');
+      await rotate.run({ sellerId, id, at, secret, oldEndsAt: at + overlapMs });
       await note('webhook_secret_rotated', webhook, target.actor, at);
-      return { webhook, secret, isReplay: false };
+      return { webhook, ...generated, isReplay: false };
     },
+    async deleteWebhook(target: Target, at: number): Promise<{ readonly isReplay: boolean }> {
+      const webhook = await get(target);
+      const { sellerId, id } = webhook;
+      await removeAttempts.run({ sellerId, id });
+      await remove.run({ sellerId, id });
+      await note('webhook_deleted', webhook, target.actor, at);
+      return { isReplay: false };
+    },
+  };
+}
+
+function changeMutations(
+  sql: Sql, positions: WebhookEnvironment['positions'], note: ReturnType<typeof noteIn>,
+) {
+  const get = prepareGetWebhook(sql);
+  const update = prepareUpdateWebhook(sql);
+  const findPruned = sql.prepare('SELECT pruned_to FROM seller WHERE id = :sellerId');
+
+  /** Loads a webhook, applies a rule and stores the result. */
+  async function change(
+    target: Target, rule: (webhook: Webhook) => Webhook, at: number,
+  ): Promise<WrittenWebhook> {
+    const before = await get(target);
+    const webhook = rule(before);
+    await update(webhook);
+    if (isReconfigured(before, webhook)) await note('webhook_changed', webhook, target.actor, at);
+    return { webhook, isReplay: false };
+  }
+
+  return {
+    patchWebhook: (
+      { patch, ...target }: Target & { readonly patch: WebhookPatch }, at: number,
+    ) => change(target, (webhook) => patchWebhook(webhook, patch, at), at),
+    retryWebhook: (target: Target, at: number) =>
+      change(target, (webhook) => retryWebhook(webhook, at), at),
     async replayWebhook(
       { position, ...target }: Target & { readonly position: number }, at: number,
     ): Promise<WrittenWebhook> {
@@ -100,33 +141,23 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
         const detail = `The catalogue is at position ${catalogue}, before ${position}.`;
         throw new AppError('invalid_data', detail);
       }
-      const prunedTo = await findPrunedTo(sellerId);
+      const prunedTo = readInteger(await findPruned.get({ sellerId }) ?? {}, 'pruned_to');
       if (position < prunedTo) throw historyPruned(prunedTo);
       await update(webhook);
       return { webhook, isReplay: false };
     },
-    async deleteWebhook(target: Target, at: number): Promise<{ readonly isReplay: boolean }> {
-      const webhook = await get(target);
-      await remove(webhook);
-      await note('webhook_deleted', webhook, target.actor, at);
-      return { isReplay: false };
-    },
   };
 }
 
-/** Loads a webhook, applies a rule and stores the result. */
-function prepareChange(
-  { get, update }: Pick<ReturnType<typeof prepareStatements>, 'get' | 'update'>,
-  note: ReturnType<typeof noteIn>,
-) {
-  return async (
-    target: Target, rule: (webhook: Webhook) => Webhook, at: number,
-  ): Promise<WrittenWebhook> => {
-    const before = await get(target);
-    const webhook = rule(before);
-    await update(webhook);
-    if (isReconfigured(before, webhook)) await note('webhook_changed', webhook, target.actor, at);
-    return { webhook, isReplay: false };
+/** @throws AppError `not_found`; `browser_refused` for an account that is not an owner's */
+function prepareGetWebhook(sql: Sql) {
+  const assertOwner = prepareAssertOwner(sql);
+  const find = prepareFindWebhook(sql);
+  return async ({ actor, actor: { sellerId }, id }: Target): Promise<Webhook> => {
+    await assertOwner(sellerId, actor);
+    const webhook = await find({ sellerId, id });
+    if (webhook) return webhook;
+    throw new AppError('not_found', 'You have no webhook with this id.');
   };
 }
 
@@ -150,53 +181,4 @@ function prepareFindActorName(sql: Sql) {
     const row = await find.get({ sellerId, keyId });
     return row && readText(row, 'name');
   };
-}
-
-function prepareStatements(sql: Sql) {
-  const find = prepareFindWebhook(sql);
-  const count = sql.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = :sellerId');
-  const rotate = sql.prepare(`
-    UPDATE webhook SET old_secret = secret, old_secret_ends_at = :oldEndsAt, secret = :secret,
-      updated_at = :updatedAt
-    WHERE seller_id = :sellerId AND id = :id`);
-  const findPruned = sql.prepare('SELECT pruned_to FROM seller WHERE id = :sellerId');
-  const removeAttempts = sql.prepare(`
-    DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id`);
-  const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
-  const assertOwner = prepareAssertOwner(sql);
-  return {
-    find,
-    findName: prepareFindActorName(sql),
-    insert: prepareInsertWebhook(sql),
-    update: prepareUpdateWebhook(sql),
-    /** @throws AppError `not_found`; `browser_refused` for an account that is not an owner's */
-    async get({ actor, actor: { sellerId }, id }: Target): Promise<Webhook> {
-      await assertOwner(sellerId, actor);
-      const webhook = await find({ sellerId, id });
-      if (webhook) return webhook;
-      throw new AppError('not_found', 'You have no webhook with this id.');
-    },
-    async rotate(
-      { sellerId, id, updatedAt }: Webhook, secret: Uint8Array, oldEndsAt: number,
-    ): Promise<void> {
-      await rotate.run({ sellerId, id, updatedAt, secret, oldEndsAt });
-    },
-    async remove({ sellerId, id }: Webhook): Promise<void> {
-      await removeAttempts.run({ sellerId, id });
-      await remove.run({ sellerId, id });
-    },
-    /** @throws AppError `limit_reached`; `browser_refused`, as `get` */
-    async assertRoom(actor: Actor): Promise<void> {
-      const { sellerId } = actor;
-      await assertOwner(sellerId, actor);
-      assertWebhookRoom(readInteger(await count.get({ sellerId }) ?? {}, 'webhooks'));
-    },
-    async findPrunedTo(sellerId: SellerId): Promise<number> {
-      return readInteger(await findPruned.get({ sellerId }) ?? {}, 'pruned_to');
-    },
-  };
-}
-
-function decode(secret: string): Uint8Array {
-  return Buffer.from(secret, 'base64');
 }
