@@ -15,23 +15,7 @@ export function pastQueries(sql: Sql) {
     WHERE seller_id = :sellerId AND product_id > :after AND type = 'deleted'
       AND position > :position
     ORDER BY 1 LIMIT :limit`);
-  return {
-    ...deletionQueries(sql),
-    async listLastLevels(sellerId, after, position, limit) {
-      const rows = await list.all({ sellerId, after, position, limit });
-      return rows.map((row) => ({
-        id: readId<ProductId>(row, 'id'),
-        // The column matches this brand.
-        sku: readText(row, 'sku') as Sku,
-        stock: readInteger(row, 'stock'),
-        position: readInteger(row, 'position'),
-      }));
-    },
-  } satisfies Partial<HistoryQueries>;
-}
-
-/** Changes by which products lost their SKUs. */
-function deletionQueries(sql: Sql) {
+  // Changes by which products lost their SKUs.
   const listDeletions = sql.prepare(`
     SELECT product_id, position, product FROM change ${sql.indexedBy('change_deleted')}
     WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'
@@ -47,6 +31,16 @@ function deletionQueries(sql: Sql) {
       AND c.type = 'updated' AND c.sku <> :sku AND b.sku = :sku
     ORDER BY c.position LIMIT 1`);
   return {
+    async listLastLevels(sellerId, after, position, limit) {
+      const rows = await list.all({ sellerId, after, position, limit });
+      return rows.map((row) => ({
+        id: readId<ProductId>(row, 'id'),
+        // The column matches this brand.
+        sku: readText(row, 'sku') as Sku,
+        stock: readInteger(row, 'stock'),
+        position: readInteger(row, 'position'),
+      }));
+    },
     async findDeletionsAfter(sellerId, ids, position) {
       const first = new Map<ProductId, { position: number; snapshot: string }>();
       // Only products that reverts created again have several.
