@@ -115,19 +115,14 @@ async function* readPages(
   }
 }
 
-interface Pending {
-  resolve(value: unknown): void;
-  reject(error: AppError): void;
-}
-
 /**
  * The main thread's side of one search thread: a promise per request. If the thread is lost,
  * pending requests are rejected, and the client cannot be used again.
  */
 class SearchClient {
   readonly #thread: Worker;
-  readonly #ended: Promise<void>;
-  readonly #pending = new Map<number, Pending>();
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
   /** Why no more requests can be sent. */
   #end: AppError | undefined;
@@ -139,11 +134,9 @@ class SearchClient {
     // search-thread.ts sends nothing else.
     this.#thread.on('message', (response: SearchResponse) => this.#settle(response));
     this.#thread.on('error', (cause) => this.#stop('The search was interrupted.', cause));
-    this.#ended = new Promise((resolve) => {
-      this.#thread.on('exit', () => {
-        this.#stop('The search was interrupted.');
-        resolve();
-      });
+    this.#thread.on('exit', () => {
+      this.#stop('The search was interrupted.');
+      this.#ended.resolve();
     });
   }
 
@@ -151,16 +144,17 @@ class SearchClient {
     return this.#end !== undefined;
   }
 
-  send<Request extends SearchRequest>(request: Request): Promise<SearchResults[Request['kind']]> {
-    return new Promise((resolve, reject) => {
-      if (this.#end) throw this.#end;
-      if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
-      this.#lastId += 1;
-      // The cast: search-thread.ts answers each kind of request with its result.
-      const settle = resolve as Pending['resolve'];
-      this.#pending.set(this.#lastId, { resolve: settle, reject });
-      this.#thread.postMessage(JSON.stringify({ id: this.#lastId, ...request }));
-    });
+  async send<Request extends SearchRequest>(
+    request: Request,
+  ): Promise<SearchResults[Request['kind']]> {
+    if (this.#end) throw this.#end;
+    if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
+    this.#lastId += 1;
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(this.#lastId, pending);
+    this.#thread.postMessage(JSON.stringify({ id: this.#lastId, ...request }));
+    // The cast: search-thread.ts answers each kind of request with its result.
+    return await pending.promise as SearchResults[Request['kind']];
   }
 
   notify(message: SearchNotification): void {
@@ -171,7 +165,7 @@ class SearchClient {
   close(): Promise<void> {
     this.notify({ kind: 'close' });
     this.#stop('This server is stopping.');
-    return this.#ended;
+    return this.#ended.promise;
   }
 
   #settle(response: SearchResponse): void {
