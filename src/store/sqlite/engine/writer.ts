@@ -19,17 +19,10 @@ import {
 import type { Idempotency } from '../../write.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
-const UNKNOWN_OUTCOME = {
-  isDone: false,
-  code: 'unavailable',
-  detail: 'The outcome is unknown. Check whether the change exists before retrying.',
-} as const;
-
-const NOT_SENT = {
-  isDone: false,
-  code: 'unavailable',
-  detail: 'This server cannot write until it is restarted. Nothing was changed.',
-} as const;
+const failed = (detail: string) => ({ isDone: false, code: 'unavailable', detail }) as const;
+const UNKNOWN_OUTCOME
+  = failed('The outcome is unknown. Check whether the change exists before retrying.');
+const NOT_SENT = failed('This server cannot write until it is restarted. Nothing was changed.');
 
 interface Pending {
   /** Rows that the mutation writes. */
