@@ -8,9 +8,8 @@ export function makeMemoryThrottles(clock: () => number): ThrottleStore {
   const limiters = new Map<string, RateLimiter<string>>();
 
   function limiterOf(bucket: ThrottleBucket): RateLimiter<string> {
-    const existing = limiters.get(bucket.kind);
-    if (existing) return existing;
-    const limiter = new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    const limiter = limiters.get(bucket.kind)
+      ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
     limiters.set(bucket.kind, limiter);
     return limiter;
   }
