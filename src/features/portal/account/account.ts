@@ -8,8 +8,8 @@ import {
 } from '../../../domain/access/account.ts';
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, defineFormPage, statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineForm, defineFormPage } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
 import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
@@ -69,9 +69,8 @@ async function renderAccount(
 ): Promise<Reply> {
   return renderPage(request, portal, {
     title: 'Account',
-    status: statusOf(state),
+    state, fields: FIELDS,
     content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
-      ${errorSummary(state, FIELDS)}
       ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
       ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
         ${renderFields(completeFields(request, portal), state)}

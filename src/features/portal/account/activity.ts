@@ -1,9 +1,8 @@
 /** The audit log of the shop's people, keys and webhooks, newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
-import { statusOf } from '../forms/form-page.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { type Row, table } from '../html/elements.ts';
@@ -75,9 +74,8 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   const total = await countList(page, () => store.countAuditEvents(sellerId, type));
   return renderPage(request, portal, {
     title: 'Activity',
-    status: statusOf(state),
-    content: html`${errorSummary(state, FIELDS)}
-      ${renderFilters(link('/activity'), FIELDS, state)}
+    state, fields: FIELDS,
+    content: html`${renderFilters(link('/activity'), FIELDS, state)}
       ${table({
     caption: 'Activity of people, keys and webhooks',
     columns: ['Event', 'By', 'Time', 'Address', 'Details'],

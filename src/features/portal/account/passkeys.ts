@@ -12,8 +12,8 @@ import {
   PASSKEY_NAME_LIMIT_CODE_POINTS, PASSKEYS_PER_ACCOUNT_LIMIT,
 } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineFormPage, statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineFormPage } from '../forms/form-page.ts';
 import {
   type Form, type FormState, hiddenField, initialState, NO_ERRORS, takeValue,
 } from '../forms/form.ts';
@@ -50,10 +50,9 @@ export async function showPasskeys(
   const rpId = findRpId(request.base.origin);
   return renderPage(request, portal, {
     title: 'Passkeys',
-    status: statusOf(state),
+    state,
     scripts: ['passkey.js'],
-    content: html`${errorSummary(state)}
-      ${state.detail === undefined && flashNotice(request, DONE)}
+    content: html`${state.detail === undefined && flashNotice(request, DONE)}
       <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
         security key. It replaces the password and the authentication code, and works only at this
         portal's address, so nobody can trick you into giving it away.</p>

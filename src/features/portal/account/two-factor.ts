@@ -8,8 +8,8 @@ import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
 } from '../../../domain/access/totp.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineForm } from '../forms/form-page.ts';
 import { type Form, type FormState, hiddenField, initialState } from '../forms/form.ts';
 import { card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -111,10 +111,9 @@ async function renderOff(
   const uri = formatTotpUri(secret, account.sellerName, account.email);
   return renderPage(request, portal, {
     title: TITLE,
-    status: statusOf(state),
+    state, fields: FIELDS,
     scripts: ['passkey.js'],
-    content: html`${errorSummary(state, FIELDS)}
-      ${query.get('done') === 'late' && state.errors.size === 0
+    content: html`${query.get('done') === 'late' && state.errors.size === 0
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
       <p>With two-factor authentication, you sign in with your password and a six-digit code from an
         authenticator app on your phone. Any app for one-time passwords (TOTP) works.</p>
@@ -136,13 +135,12 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
   const isReadable = totp === undefined || totp.secret !== undefined;
   return renderPage(request, portal, {
     title: TITLE,
-    status: statusOf(state),
+    state, fields: [CURRENT_PASSWORD],
     scripts: ['passkey.js'],
-    content: html`${errorSummary(state, [CURRENT_PASSWORD])}
-      ${!isReadable && html`<div class="notice bad"><p>The server cannot check your app's codes:
-        server.key in its data folder is missing or does not match the database. Restore the
-        matching file and restart the server, or turn two-factor authentication off and on
-        again.</p></div>`}
+    content: html`${!isReadable && html`<div class="notice bad"><p>The server cannot check your
+        app's codes: server.key in its data folder is missing or does not match the database.
+        Restore the matching file and restart the server, or turn two-factor authentication off and
+        on again.</p></div>`}
       <p>Two-factor authentication is on. You have ${format.number(totp?.recoveryCodes ?? 0)}
         recovery codes left. Each signs you in once without your phone.</p>
       ${card('codes', 'New recovery codes', html`

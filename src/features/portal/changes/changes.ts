@@ -11,9 +11,8 @@ import { openChangeStream } from '../../changes/change-stream.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import { renderPresets } from '../forms/date-range.ts';
-import { errorSummary, type Field } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
-import { statusOf } from '../forms/form-page.ts';
 import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeChange, describeEffects } from '../history/change-description.ts';
@@ -53,9 +52,8 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
   const total = await (isCollapsed ? count() : countList(page, count));
   return renderPage(request, portal, {
     title: 'Changes',
-    status: statusOf(search.state),
-    content: html`${errorSummary(search.state, CHANGE_FIELDS)}
-      ${renderFilters(link('/changes'), CHANGE_FIELDS, search.state)}
+    state: search.state, fields: CHANGE_FIELDS,
+    content: html`${renderFilters(link('/changes'), CHANGE_FIELDS, search.state)}
       ${await renderSavedFilters(request, portal, 'changes', form)}
       ${renderPresets(request, portal, form, (filters) => link('/changes', filters))}
       <p><a href="${link('/movements')}">Stock movements of all products</a></p>

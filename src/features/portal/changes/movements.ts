@@ -3,9 +3,8 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { exportMovements } from '../../changes/movements.ts';
 import { renderPresets } from '../forms/date-range.ts';
-import { errorSummary, type Field } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
-import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
 import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { numeric, type Row, table } from '../html/elements.ts';
@@ -37,9 +36,8 @@ export async function showMovements(request: PageRequest, portal: Portal): Promi
   const state = filterState(form, errors);
   return renderPage(request, portal, {
     title: 'Stock movements',
-    status: statusOf(state),
-    content: html`${errorSummary(state, FIELDS)}
-      ${renderFilters(link('/movements'), FIELDS, state)}
+    state, fields: FIELDS,
+    content: html`${renderFilters(link('/movements'), FIELDS, state)}
       ${renderPresets(request, portal, form, (filters) => link('/movements', filters))}
       ${await renderFilteredImport(request, portal, filter, 'Movements')}
       ${table({

@@ -4,10 +4,10 @@
  */
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html } from '../html/html.ts';
-import { renderPage, renderPublicPage } from '../html/page.ts';
+import { renderPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
-import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
+import { type Field, postForm, renderFields } from './fields.ts';
 import {
   type Form, type FormState, initialState, NO_ERRORS, rejectedState, type Values,
 } from './form.ts';
@@ -36,7 +36,6 @@ export function renderFormPage(
 ): Reply {
   const { action, fields, hidden, submit, cancel, before, after, title, scripts = [] } = page;
   const { link } = request;
-  const isSignedIn = 'account' in request;
   const isConfirmed = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
   const withPasskey = isConfirmed ? passkeyButton(request) : undefined;
   const button = html`<button class="${page.isDestructive ? 'danger' : 'primary'}">${
@@ -46,23 +45,11 @@ export function renderFormPage(
     ${cancel === undefined ? button : html`
       <div class="actions">${button}
         <a class="button" href="${link(cancel)}">Cancel</a></div>`}`,
-  isSignedIn ? 'card stack' : 'stack');
-  const content = {
-    title, status: statusOf(state),
+  'account' in request ? 'card stack' : 'stack');
+  return renderPage(request, portal, {
+    title, state, fields, content: html`${before}${form}${after}`,
     scripts: withPasskey ? [...scripts, 'passkey.js'] : scripts,
-    content: html`${errorSummary(state, fields)}${before}${form}${after}`,
-  };
-  return isSignedIn ? renderPage(request, portal, content)
-    : renderPublicPage(request, portal, content);
-}
-
-/** The HTTP status of a page that shows a form. */
-export function statusOf(state: FormState): number {
-  return state.status ?? (hasErrors(state) ? 422 : 200);
-}
-
-export function hasErrors({ errors, detail }: FormState): boolean {
-  return errors.size > 0 || detail !== undefined;
+  });
 }
 
 interface FormDefinition<Value> {

@@ -51,6 +51,15 @@ export interface FormState {
 /** By name; as pairs, a name may have several. */
 export type Values = Record<string, string> | [name: string, value: string][];
 
+/** The HTTP status of a page that shows a form. */
+export function statusOf(state: FormState): number {
+  return state.status ?? (hasErrors(state) ? 422 : 200);
+}
+
+export function hasErrors({ errors, detail }: FormState): boolean {
+  return errors.size > 0 || detail !== undefined;
+}
+
 /** A form that shows `values` and no errors. */
 export function initialState(values: Values = {}): FormState {
   return { form: new Form(values), errors: NO_ERRORS };

@@ -8,8 +8,10 @@ import { describeProblem, problemFields } from '../../../http/response/problem.t
 import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
-import { errorSummary } from '../forms/fields.ts';
-import { Form, hiddenField, NO_ERRORS } from '../forms/form.ts';
+import { errorSummary, type Field } from '../forms/fields.ts';
+import {
+  Form, type FormState, hasErrors, hiddenField, NO_ERRORS, statusOf,
+} from '../forms/form.ts';
 import { SEARCH_LIMIT_CODE_POINTS } from '../limits.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
@@ -25,9 +27,11 @@ interface PageContent {
   /** Heading, if it differs from the title. */
   readonly heading?: Content;
   readonly content: Content;
+  /** Of the form on the page: its errors precede the content, and decide the status. */
+  readonly state?: FormState;
+  /** The fields of that form, to which the errors link. */
+  readonly fields?: readonly Field[] | undefined;
   readonly status?: number;
-  /** Whether the title starts with "Error:". Default: for a status from 400. */
-  readonly hasErrors?: boolean;
   /** What was searched for; the search box shows it. */
   readonly search?: string | undefined;
   /** Names of assets. */
@@ -57,8 +61,17 @@ function securityHeaders(origin: string): Record<string, string> {
   };
 }
 
-/** A page for a signed-in user, with the navigation. */
-export function renderPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
+/** A page: with the navigation for a signed-in user, otherwise one column. */
+export function renderPage(
+  request: PageRequest | FrameRequest, portal: Portal, page: PageContent,
+): Reply {
+  const { state, fields } = page;
+  const content = html`${state && errorSummary(state, fields)}${page.content}`;
+  return 'account' in request ? renderSignedInPage(request, portal, { ...page, content })
+    : renderPublicPage(request, portal, { ...page, content });
+}
+
+function renderSignedInPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
   const { account, csrfToken, link, isDraft } = request;
   return render(request, portal, {
     ...page,
@@ -86,8 +99,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
   });
 }
 
-/** A page without sign-in: one column, no navigation. */
-export function renderPublicPage(request: FrameRequest, portal: Portal, page: PageContent): Reply {
+function renderPublicPage(request: FrameRequest, portal: Portal, page: PageContent): Reply {
   return render(request, portal, {
     ...page,
     content: html`<body class="open">
@@ -108,9 +120,12 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
 /** @param page Its `content` is the `<body>` element, `locale` that of its times. */
 function render(
   { link, base, headers }: FrameRequest, { assets, clock }: Portal,
-  { title, content, status = 200, hasErrors = status >= 400, scripts = [], cookies = [], locale }:
-  PageContent & { readonly content: Html; readonly locale?: string },
+  {
+    title, content, state, status = state ? statusOf(state) : 200, scripts = [], cookies = [],
+    locale,
+  }: PageContent & { readonly content: Html; readonly locale?: string },
 ): Reply {
+  const isRejected = status >= 400 || (state !== undefined && hasErrors(state));
   const hasTimes = locale !== undefined && content.text.includes('<time ');
   const theme = readTheme(headers ?? {});
   const asset = (name: string): string => link(`/assets/${assets.pathOf(name)}`);
@@ -121,7 +136,7 @@ function render(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme === 'system' ? 'light dark' : theme}">
-<title>${hasErrors && 'Error: '}${title}</title>
+<title>${isRejected && 'Error: '}${title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 ${['portal.js', ...scripts].map((name) => html`
@@ -175,7 +190,7 @@ export function renderErrorPage(
 ): Reply {
   const request = failed.headers ? { ...failed, path: '', query: new Form() } : failed;
   const { status, title, detail, instance, errors } = describeProblem(error, portal.report);
-  const page: PageContent = {
+  const reply = renderPage(request, portal, {
     title: TITLES[status] ?? title,
     status,
     content: html`<div role="alert" tabindex="-1" autofocus><p>${detail}</p>
@@ -183,8 +198,6 @@ export function renderErrorPage(
       ${errors && html`<ul>${errors.map((issue) => html`<li>${issue.detail}</li>`)}
       </ul>`}</div>
       <p><a class="button" href="${request.link('/')}">Go to the portal</a></p>`,
-  };
-  const reply = 'account' in request
-    ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
+  });
   return { ...reply, headers: { ...problemFields(error), ...reply.headers } };
 }

@@ -3,8 +3,7 @@ import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { recognizeContent } from '../../../transfer/columns.ts';
 import { nameRejectedRows } from '../../../transfer/header.ts';
-import { errorSummary, postForm } from '../forms/fields.ts';
-import { statusOf } from '../forms/form-page.ts';
+import { postForm } from '../forms/fields.ts';
 import {
   type Form, type FormState, hiddenField, initialState, NO_ERRORS, toActor,
 } from '../forms/form.ts';
@@ -144,9 +143,8 @@ function renderImport(
   const { words, name } = viewTask(request, job);
   return renderPage(request, portal, {
     title: `${words.phases[phase][0]} ${name}`,
-    status: statusOf(state),
-    content: html`${errorSummary(state, kindOf(task).listFields?.(task))}
-      ${renderPhase(request, job, state)}`,
+    state, fields: kindOf(task).listFields?.(task),
+    content: renderPhase(request, job, state),
     scripts: ['import.js'],
   });
 }

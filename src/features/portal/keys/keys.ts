@@ -8,8 +8,7 @@ import {
 } from '../../../domain/access/api-key.ts';
 import type { KeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { Form, type FormState, initialState, nonceField } from '../forms/form.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { overlapField } from '../forms/typed-values.ts';
@@ -103,7 +102,7 @@ function renderActions(request: PageRequest, key: ApiKey): Html {
   </div>`;
 }
 
-const FIND_FIELDS: readonly Field[] = [{
+export const FIND_FIELDS: readonly Field[] = [{
   name: 'key', label: 'Paste a key to find it', maxLength: PASTED_KEY_LIMIT_CHARACTERS,
   hint: 'The key, or a line that contains it. It is not stored and not logged.',
 }];
@@ -114,9 +113,8 @@ export async function showFindKey(
 ): Promise<Reply> {
   return renderPage(request, portal, {
     title: 'Find an API key',
-    status: statusOf(state),
-    content: html`${renderFindErrors(state)}
-      <div class="card">${renderFindForm(request, '/keys/find', state)}</div>
+    state, fields: FIND_FIELDS,
+    content: html`<div class="card">${renderFindForm(request, '/keys/find', state)}</div>
       <p><a href="${request.link('/keys')}">All API keys</a></p>`,
   });
 }
@@ -136,11 +134,6 @@ export function renderFindForm(
     <button>Find key</button>`);
 }
 
-export function renderFindErrors(state: FormState): Html {
-  const detail = 'The key was not found:';
-  return html`${state.errors.size > 0 && errorSummary({ ...state, detail }, FIND_FIELDS)}`;
-}
-
 /** The shop's key that was pasted, also if it no longer works; or why it was not found. */
 export async function identifyKey(
   { account: { sellerId } }: PageRequest, { store }: Portal, form: Form,
@@ -151,7 +144,8 @@ export async function identifyKey(
   const key = secret && await store.findKeyByHash(sellerId, hashApiKey(secret));
   if (key) return { key };
   // Without the value: a page never shows a key that somebody pasted.
-  return { form: new Form(), errors: new Map([['key', describeMiss(text.trim(), candidates)]]) };
+  const errors = new Map([['key', describeMiss(text.trim(), candidates)]]);
+  return { form: new Form(), errors, detail: 'The key was not found:' };
 }
 
 /** Says nothing about keys of other shops. */

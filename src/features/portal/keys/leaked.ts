@@ -7,7 +7,6 @@ import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Choice, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { statusOf } from '../forms/form-page.ts';
 import { type Form, type FormState, initialState, nonceField } from '../forms/form.ts';
 import { describeChange } from '../history/change-description.ts';
 import { card, facts, flashNotice, table } from '../html/elements.ts';
@@ -16,7 +15,7 @@ import { redirect, renderPage } from '../html/page.ts';
 import { KEY_CHANGES_SHOWN, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
 import { hasPage, type PageRequest, type Portal } from '../route.ts';
-import { identifyKey, renderFindErrors, renderFindForm } from './keys.ts';
+import { FIND_FIELDS, identifyKey, renderFindForm } from './keys.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
 } from './key-facts.ts';
@@ -34,10 +33,9 @@ export async function showLeaked(
   );
   return renderPage(request, portal, {
     title: 'Leaked API key',
-    status: statusOf(state),
-    content: html`${renderFindErrors(state)}
-      <p>A key is leaked if somebody else may have read it: in a public repository, a screenshot, a
-        message or a log. Find the key here to revoke it and to see what it did.</p>
+    state, fields: FIND_FIELDS,
+    content: html`<p>A key is leaked if somebody else may have read it: in a public repository, a
+        screenshot, a message or a log. Find the key here to revoke it and to see what it did.</p>
       <div class="card">${renderFindForm(request, '/leaked', state)}</div>
       ${keys.length > 0 && html`<h2>Or choose the key</h2>${table({
       caption: 'The newest keys that work',

@@ -8,7 +8,7 @@
  */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { Form, hiddenField } from '../forms/form.ts';
 import { card, facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -62,12 +62,12 @@ export function renderConflict(
     errors: new Map(missing.map(({ key }) => [key, 'Choose which version to save.'])),
     detail: 'Nothing was saved yet. Since you opened the form, someone else changed the same '
       + 'fields (or you did, in another window).',
+    status: 409,
   };
   return renderPage(request, portal, {
     title: 'Someone else edited this product',
-    status: 409,
-    content: html`${errorSummary(state, choices)}
-      ${card('versions', 'Choose which version to save', postForm(request, here, html`
+    state, fields: choices,
+    content: card('versions', 'Choose which version to save', postForm(request, here, html`
           ${hiddenField('base', formatBase(product))}
           ${askedFields.map(({ name, typed }) =>
     [hiddenField(ASKED, name), hiddenField(name, typed)])}
@@ -80,7 +80,7 @@ export function renderConflict(
           </div>`}
           <div class="actions"><button class="primary">Save</button>
             <a class="button danger" href="${here}">Discard my changes</a>
-          </div>`))}`,
+          </div>`)),
   });
 }
 

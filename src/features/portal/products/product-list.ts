@@ -4,9 +4,7 @@ import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { changeToast } from '../history/undo.ts';
-import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
-import { statusOf } from '../forms/form-page.ts';
 import { countList, renderPager } from '../forms/paging.ts';
 import { copyable, flashNotice, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
@@ -54,11 +52,10 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   const isUnused = page.rows.length === 0 && !search.isFiltered && !start;
   return renderPage(request, portal, {
     title: 'Products',
-    status: statusOf(state),
+    state, fields,
     content: followChanges(request, page.position, html`
       ${await changeToast(request, portal)}${await bulkToast(request, portal)}
       ${flashNotice(request, FLASH)}
-      ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">${request.may('editor') && html`

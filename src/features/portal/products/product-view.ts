@@ -8,8 +8,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import {
   Form, type FormState, hiddenField, initialState, nonceField, toWriteContext,
 } from '../forms/form.ts';
@@ -48,12 +47,11 @@ export async function renderProduct(
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>
       ${archivedTag(product)}`,
-    status: statusOf(state),
+    state, fields: [...fields, ...STOCK_FIELDS.amount, ...STOCK_FIELDS.set],
     content: followChanges(request, Math.max(request.position, product.position), html`
       ${!rejected && [
     flashNotice(request, FLASH), await changeToast(request, portal), mergedNotice(request),
   ]}
-      ${errorSummary(state, [...fields, ...STOCK_FIELDS.amount, ...STOCK_FIELDS.set])}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
           <a href="${request.link('/products')}">View all products</a></p>`)}

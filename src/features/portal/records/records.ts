@@ -5,9 +5,7 @@ import {
 import { formatImportId, formatKeyId, type ImportId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { errorSummary } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
-import { statusOf } from '../forms/form-page.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
 import { facts, numeric, renderPositions, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
@@ -46,9 +44,9 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
   const total = await countList(page, () => portal.store.countImports(sellerId, kind));
   return renderPage(request, portal, {
     title: 'Imports',
-    status: statusOf(state),
-    content: html`${errorSummary(state, FIELDS)}
-      <p>Imports of files, stock syncs and stocktakes, from this portal and from programs.</p>
+    state, fields: FIELDS,
+    content: html`<p>Imports of files, stock syncs and stocktakes, from this portal and from
+        programs.</p>
       ${renderFilters(link('/imports'), FIELDS, state)}
       ${await renderRecords(request, portal, page.rows)}
       ${renderPager(request, { path: '/imports', filters: form, noun: 'imports', page, total })}`,

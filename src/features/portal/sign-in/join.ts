@@ -20,7 +20,7 @@ import {
 } from '../forms/form.ts';
 import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
-import { redirect, renderPublicPage } from '../html/page.ts';
+import { redirect, renderPage } from '../html/page.ts';
 import { renderNewKey } from '../keys/key-form.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { rememberDevice } from './device.ts';
@@ -112,7 +112,7 @@ async function register(
   const { cookie } = formatSessionToken(joined.sellerId, sessionSecret);
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
   if (!joined.key) return redirect(request.link('/'), [cookie, ...device]);
-  return renderPublicPage(request, portal, {
+  return renderPage(request, portal, {
     title: 'Your shop is ready',
     content: html`${renderNewKey(request, portal, secret)}
       <p><a class="button primary" href="${request.link('/')}">Go to your shop</a></p>`,

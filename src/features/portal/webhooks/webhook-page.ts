@@ -12,8 +12,8 @@ import { findNextAttempt, type Webhook } from '../../../domain/webhooks/webhook.
 import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, defineFormPage, statusOf } from '../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineForm, defineFormPage } from '../forms/form-page.ts';
 import {
   type Form, type FormState, hiddenField, nonceField, toWriteContext,
 } from '../forms/form.ts';
@@ -72,9 +72,8 @@ async function renderWebhook(
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
-    status: statusOf(state),
-    content: html`${errorSummary(state, [REPLAY_FIELD])}
-      ${renderNotice(request, webhook, page)}
+    state, fields: [REPLAY_FIELD],
+    content: html`${renderNotice(request, webhook, page)}
       ${needsAttention(webhook) && renderTrouble(request, webhook, {
     last: page.find(({ kind }) => kind === 'changes'),
     obstacle: await findObstacle(webhook, portal),

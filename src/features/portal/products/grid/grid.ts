@@ -11,8 +11,7 @@ import {
 import { REASON_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { ProductEdit } from '../../../../store/catalogue-store.ts';
-import { errorSummary, type Field, postForm, renderFields } from '../../forms/fields.ts';
-import { hasErrors, statusOf } from '../../forms/form-page.ts';
+import { type Field, postForm, renderFields } from '../../forms/fields.ts';
 import {
   type FieldErrors, type Form, type FormState, hiddenField, initialState, NO_ERRORS, nonceField,
   rejectedState, takeValue, toWriteContext,
@@ -186,10 +185,8 @@ function renderGrid(request: PageRequest, portal: Portal, grid: Grid): Reply {
   const back = request.link(listPath(grid.list));
   return renderPage(request, portal, {
     title: 'Edit stock and price',
-    status: statusOf({ ...state, errors }),
-    hasErrors: hasErrors({ ...state, errors }),
+    state: { ...state, errors }, fields: [...fields, REASON],
     content: html`${renderSaved(request, grid)}
-      ${errorSummary({ ...state, errors }, [...fields, REASON])}
       ${postForm(request, request.link('/products/grid'), html`
         ${nonceField()}${listFields(grid.list).map(([name, value]) => hiddenField(name, value))}
         ${renderTable(request, grid)}
