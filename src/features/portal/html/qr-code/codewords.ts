@@ -3,7 +3,8 @@
  * the smallest of the versions 1 to 15, with Reed-Solomon error correction over GF(256).
  */
 
-/** For versions 1 to 15: error correction codewords per block, and blocks (table 9). */
+/** For versions 1 to 15: data codewords; error correction codewords per block; blocks (table 9). */
+const DATA_CODEWORDS = [16, 28, 44, 64, 86, 108, 124, 154, 182, 216, 254, 290, 334, 365, 415];
 const CORRECTION_CODEWORDS = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24];
 const BLOCKS = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10];
 
@@ -26,46 +27,13 @@ export function encodeText(
   return { version, codewords: interleave(version, encodeData(version, bytes)) };
 }
 
-/** The number of modules on each side. */
-export function sizeOf(version: number): number {
-  return 17 + 4 * version;
-}
-
-/** Coordinates of the centers of alignment patterns, in both directions (annex E). */
-export function alignmentCenters(version: number): readonly number[] {
-  if (version === 1) return [];
-  const last = sizeOf(version) - 7;
-  const gaps = Math.floor(version / 7) + 1;
-  // Even, and equal except for the first.
-  const step = Math.ceil((last - 6) / gaps / 2) * 2;
-  return [6, ...Array.from({ length: gaps }, (_, gap) => last - (gaps - 1 - gap) * step)];
-}
-
 function byteCapacity(version: number): number {
-  return Math.floor((dataCodewords(version) * 8 - MODE_BITS - countBits(version)) / 8);
+  const dataBits = 8 * (DATA_CODEWORDS[version - 1] ?? 0);
+  return Math.floor((dataBits - MODE_BITS - countBits(version)) / 8);
 }
 
 function countBits(version: number): number {
   return version < LONG_COUNT_VERSION ? 8 : 16;
-}
-
-function dataCodewords(version: number): number {
-  return totalCodewords(version)
-    - (BLOCKS[version - 1] ?? 0) * (CORRECTION_CODEWORDS[version - 1] ?? 0);
-}
-
-/** What the function patterns leave of all modules, in bytes. */
-function totalCodewords(version: number): number {
-  const size = sizeOf(version);
-  const centers = alignmentCenters(version).length;
-  // Three finder patterns with their separators and format information, and the timing patterns.
-  let modules = size ** 2 - 3 * 64 - 31 - 2 * (size - 16);
-  if (centers > 0) {
-    // Those on a timing pattern share five modules with it; three would be on finder patterns.
-    modules -= 25 * (centers ** 2 - 3) - 2 * 5 * (centers - 2);
-  }
-  if (version >= 7) modules -= 2 * 18; // version information
-  return Math.floor(modules / 8);
 }
 
 /** Mode, count, bytes, terminator and padding (section 7.4). */
@@ -77,7 +45,7 @@ function encodeData(version: number, bytes: Uint8Array): readonly number[] {
   // The mode and the count end in the middle of a codeword, so the terminator always has room.
   const ended = `${binary}0000`;
   const codewords = ended.match(/.{8}/g)?.map((octet) => parseInt(octet, 2)) ?? [];
-  const missing = dataCodewords(version) - codewords.length;
+  const missing = (DATA_CODEWORDS[version - 1] ?? 0) - codewords.length;
   return [...codewords, ...Array.from({ length: missing }, (_, n) => PADDING[n % 2] ?? 0)];
 }
 

@@ -4,7 +4,7 @@
  * the placement of codewords, and of the eight masks the one with the least penalty.
  */
 import { html, type Html } from '../html.ts';
-import { alignmentCenters, encodeText, sizeOf } from './codewords.ts';
+import { encodeText } from './codewords.ts';
 
 /** The quiet zone, in modules. */
 const MARGIN = 4;
@@ -63,7 +63,7 @@ function drawModules(version: number, codewords: readonly number[]): Modules {
 }
 
 function drawFunctionPatterns(version: number): Canvas {
-  const size = sizeOf(version);
+  const size = 17 + 4 * version; // modules on each side
   const canvas: Canvas = Array.from({ length: size }, () =>
     Array.from({ length: size }, () => undefined));
   for (let n = 0; n < size; n += 1) {
@@ -73,7 +73,7 @@ function drawFunctionPatterns(version: number): Canvas {
   for (const [y, x] of [[3, 3], [3, size - 4], [size - 4, 3]] as const) {
     drawSquares(canvas, y, x, 4, (ring) => ring !== 2 && ring !== 4);
   }
-  const centers = alignmentCenters(version);
+  const centers = alignmentCenters(version, size);
   const [first, last] = [centers[0], centers.at(-1)];
   for (const y of centers) {
     for (const x of centers) {
@@ -84,6 +84,16 @@ function drawFunctionPatterns(version: number): Canvas {
   if (version >= 7) drawVersion(canvas, version);
   drawFormat(canvas, 0); // reserves its modules
   return canvas;
+}
+
+/** Coordinates of the centers of alignment patterns, in both directions (annex E). */
+function alignmentCenters(version: number, size: number): readonly number[] {
+  if (version === 1) return [];
+  const last = size - 7;
+  const gaps = Math.floor(version / 7) + 1;
+  // Even, and equal except for the first.
+  const step = Math.ceil((last - 6) / gaps / 2) * 2;
+  return [6, ...Array.from({ length: gaps }, (_, gap) => last - (gaps - 1 - gap) * step)];
 }
 
 /** Concentric squares around a center, cut off at the edges. */
