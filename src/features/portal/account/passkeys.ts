@@ -75,19 +75,16 @@ export async function showPasskeys(
 /** GET /portal/account/passkeys/{passkey_id}: 200, 404. POST: 303, 404, 422 */
 export const renamePasskeyForm = defineFormPage({
   fields: [NAME],
-  async page(request, portal) {
-    const { id, name } = await getPasskey(request, portal);
-    return {
-      title: `Passkey ${name}`, cancel: PAGE, submit: 'Rename',
-      fields: [{ ...NAME, initial: name }],
-      after: html`<p><a href="${request.link(`${PAGE}/${id}/remove`)}">Remove this passkey</a></p>`,
-    };
-  },
+  find: getPasskey,
+  page: ({ subject: { id, name }, link }) => ({
+    title: `Passkey ${name}`, cancel: PAGE, submit: 'Rename',
+    fields: [{ ...NAME, initial: name }],
+    after: html`<p><a href="${link(`${PAGE}/${id}/remove`)}">Remove this passkey</a></p>`,
+  }),
   read: (form, errors) => takeValue(errors, 'name', parsePasskeyName(form.get('name')), ''),
-  async save(name, request, portal) {
-    const { id } = await getPasskey(request, portal);
-    await portal.store.renamePasskey(request.account, id, name);
-    return redirect(request.link(`${PAGE}?done=renamed`));
+  async save(name, { subject, account, link }, { store }) {
+    await store.renamePasskey(account, subject.id, name);
+    return redirect(link(`${PAGE}?done=renamed`));
   },
 });
 
@@ -96,17 +93,13 @@ export const renamePasskeyForm = defineFormPage({
  */
 export const removePasskeyForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  async page(request, portal) {
-    const { name } = await getPasskey(request, portal);
-    return {
-      title: 'Remove passkey', cancel: PAGE, submit: 'Remove passkey', isDestructive: true,
-      before: html`<p>You can no longer sign in with <strong>${name}</strong>. Browsers that are
-        signed in stay signed in.</p>`,
-    };
-  },
-  async save(_, request, portal) {
-    const { account, by, base } = request;
-    const { id, credentialId } = await getPasskey(request, portal);
+  find: getPasskey,
+  page: ({ subject: { name } }) => ({
+    title: 'Remove passkey', cancel: PAGE, submit: 'Remove passkey', isDestructive: true,
+    before: html`<p>You can no longer sign in with <strong>${name}</strong>. Browsers that are
+      signed in stay signed in.</p>`,
+  }),
+  async save(_, { subject: { id, credentialId }, account, by, base, link }, portal) {
     // The store keeps the last passkey; this also keeps the last one that works at this host.
     const [only, ...others] = await listHostPasskeys(portal, account, findRpId(base.origin));
     if (account.isPasswordOff && only?.id === credentialId && others.length === 0) {
@@ -114,7 +107,7 @@ export const removePasskeyForm = defineFormPage({
         + 'cannot sign in with your password. Add another passkey or turn on the password first.');
     }
     await portal.store.removePasskey(account, id, by);
-    return redirect(request.link(`${PAGE}?done=removed`));
+    return redirect(link(`${PAGE}?done=removed`));
   },
 });
 
@@ -177,13 +170,11 @@ async function getPasskey(
 /** GET /portal/account/passkeys/new: 200, 404. POST: 200, 404, 409, 422, 429, 503 */
 export const newPasskeyForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  page(request) {
-    getRpId(request);
-    return {
-      title: 'Add a passkey', cancel: PAGE, submit: 'Continue',
-      before: html`<p>First confirm that it is you.</p>`,
-    };
-  },
+  find: getRpId,
+  page: () => ({
+    title: 'Add a passkey', cancel: PAGE, submit: 'Continue',
+    before: html`<p>First confirm that it is you.</p>`,
+  }),
   async save(_, request, portal) {
     if (request.account.passkeys >= PASSKEYS_PER_ACCOUNT_LIMIT) {
       throw new AppError('limit_reached', 'Your account has the maximum of '

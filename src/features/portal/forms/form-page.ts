@@ -52,14 +52,19 @@ export function renderFormPage(
   });
 }
 
-interface FormDefinition<Value> {
+/** A request with what the form is about. */
+type FormRequest<Subject> = PageRequest & { readonly subject: Subject };
+
+interface FormDefinition<Value, Subject> {
+  /** Finds what the form is about, such as the key in the path. May throw `not_found`. */
+  readonly find?: (request: PageRequest, portal: Portal) => Subject | Promise<Subject>;
   /** A draft keeps these fields; the page may render them with more detail. */
   readonly fields: readonly Field[];
   readonly render: (
-    request: PageRequest, portal: Portal, state: FormState,
+    request: FormRequest<Subject>, portal: Portal, state: FormState,
   ) => Reply | Promise<Reply>;
   /** Initial values. Default: those of the fields. */
-  readonly initial?: (request: PageRequest, portal: Portal) => Values | Promise<Values>;
+  readonly initial?: (request: FormRequest<Subject>) => Values;
   /**
    * Parses the fields. Adds an error for each invalid one, or throws the API's errors. Default:
    * there is nothing to parse.
@@ -69,7 +74,7 @@ interface FormDefinition<Value> {
   ) => Value | undefined;
   /** Called if all fields are valid. Returns undefined if it added errors itself. */
   readonly save: (
-    value: Value, request: PageRequest, portal: Portal,
+    value: Value, request: FormRequest<Subject>, portal: Portal,
     state: { readonly form: Form; readonly errors: Map<string, string> },
   ) => Promise<Reply | undefined>;
 }
@@ -85,13 +90,22 @@ export interface FormHandlers {
  * `CURRENT_PASSWORD`, saving requires the correct password. An invalid form is shown again with its
  * errors. A draft shows it again after a new sign-in, with every value except passwords.
  */
-export function defineForm<Value>(definition: FormDefinition<Value>): FormHandlers {
-  const { fields, render, initial, read, save } = definition;
+export function defineForm<Value, Subject = undefined>(
+  { fields, find, render, initial, read, save }: FormDefinition<Value, Subject>,
+): FormHandlers {
   const needsPassword = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
+  const withSubject = async (
+    request: PageRequest, portal: Portal,
+  ): Promise<FormRequest<Subject>> =>
+    // The cast: without `find`, the form is about nothing.
+    ({ ...request, subject: await find?.(request, portal) as Subject });
   return {
-    show: async (request, portal) =>
-      render(request, portal, initialState(await initial?.(request, portal))),
-    async submit(request, portal, form) {
+    async show(pageRequest, portal) {
+      const request = await withSubject(pageRequest, portal);
+      return render(request, portal, initialState(initial?.(request)));
+    },
+    async submit(pageRequest, portal, form) {
+      const request = await withSubject(pageRequest, portal);
       const errors = new Map<string, string>();
       const state = { form, errors };
       try {
@@ -111,23 +125,25 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
     draft: {
       fields: fields.filter((field) => !('type' in field && field.type === 'password'))
         .map(({ name }) => name),
-      show: async (request, portal, form) => render(request, portal, { form, errors: NO_ERRORS }),
+      show: async (request, portal, form) =>
+        render(await withSubject(request, portal), portal, { form, errors: NO_ERRORS }),
     },
   };
 }
 
-interface FormPageDefinition<Value> extends Omit<FormDefinition<Value>, 'render'> {
+interface FormPageDefinition<Value, Subject>
+  extends Omit<FormDefinition<Value, Subject>, 'render'> {
   /** What else the page shows; `fields`, to render them with more detail. */
   readonly page: (
-    request: PageRequest, portal: Portal, state: FormState,
+    request: FormRequest<Subject>, portal: Portal, state: FormState,
   ) => OwnPage | Promise<OwnPage>;
 }
 
 type OwnPage = Omit<FormPage, 'action' | 'fields'> & Partial<Pick<FormPage, 'fields'>>;
 
 /** Creates the handlers of a form that is all of its page, which has the path of its submission. */
-export function defineFormPage<Value = undefined>(
-  { page, ...definition }: FormPageDefinition<Value>,
+export function defineFormPage<Value = undefined, Subject = undefined>(
+  { page, ...definition }: FormPageDefinition<Value, Subject>,
 ): FormHandlers {
   return defineForm({
     ...definition,

@@ -113,20 +113,17 @@ export async function replaceKey(
 /** GET /portal/keys/{key_id}/revoke: 200, 404. POST: 303, 404 */
 export const revocationForm = defineFormPage({
   fields: [],
-  async page(request, portal) {
-    const key = await getKey(request, portal);
-    return {
-      title: `Revoke API key: ${key.name}`, cancel: pathOf(key), submit: 'Revoke key',
-      isDestructive: true,
-      before: html`
-        <p>Programs that use this key lose access immediately. This cannot be undone.</p>
-        <p>Last used: ${renderLastUse(request.format, key)}.</p>`,
-    };
-  },
-  async save(_, request, portal) {
-    const { sellerId, id } = await getKey(request, portal);
-    await portal.store.revokeKey({ sellerId, keyId: id }, request.by);
-    return redirect(request.link('/keys?done=revoked'));
+  find: getKey,
+  page: ({ subject: key, format }) => ({
+    title: `Revoke API key: ${key.name}`, cancel: pathOf(key), submit: 'Revoke key',
+    isDestructive: true,
+    before: html`
+      <p>Programs that use this key lose access immediately. This cannot be undone.</p>
+      <p>Last used: ${renderLastUse(format, key)}.</p>`,
+  }),
+  async save(_, { subject: { sellerId, id }, by, link }, { store }) {
+    await store.revokeKey({ sellerId, keyId: id }, by);
+    return redirect(link('/keys?done=revoked'));
   },
 });
 

@@ -160,20 +160,16 @@ const ROLE_FIELD: Field = {
 /** GET /portal/people/{account_id}/name: 200, 404. POST: 303, 404, 422 */
 export const personNameForm = defineFormPage({
   fields: [NAME_FIELD],
-  async page(request, portal) {
-    const person = await getPerson(request, portal);
-    return {
-      title: 'Change name', cancel: pathOf(person), submit: 'Change name',
-      fields: [{ ...NAME_FIELD, initial: person.name }],
-      before: html`<p>Earlier changes keep the name
-        <strong><bdi>${person.name}</bdi></strong>.</p>`,
-    };
-  },
+  find: getPerson,
+  page: ({ subject: person }) => ({
+    title: 'Change name', cancel: pathOf(person), submit: 'Change name',
+    fields: [{ ...NAME_FIELD, initial: person.name }],
+    before: html`<p>Earlier changes keep the name
+      <strong><bdi>${person.name}</bdi></strong>.</p>`,
+  }),
   read: readName,
-  async save(name, request, portal, { errors }) {
-    const person = await getPerson(request, portal);
-    return saveName(person, name, request, portal, { errors, next: '/people?done=renamed' });
-  },
+  save: (name, request, portal, { errors }) =>
+    saveName(request.subject, name, request, portal, { errors, next: '/people?done=renamed' }),
 });
 
 /** GET /portal/account/name: 200. POST: 303, 422. For everyone, of themselves. */
@@ -187,28 +183,27 @@ export const ownNameForm = defineFormPage({
 });
 
 /** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
-export const roleForm = defineFormPage<Role>({
+export const roleForm = defineFormPage<Role, Account>({
   fields: [ROLE_FIELD, CURRENT_PASSWORD],
-  async page(request, portal) {
-    const person = await getPerson(request, portal);
-    return {
-      title: `Change the role of ${person.name}`, cancel: pathOf(person), submit: 'Change role',
-      fields: [{ ...ROLE_FIELD, initial: person.role }, CURRENT_PASSWORD],
-      before: html`<p>The new role applies at once. ${warnOwner(person.role)}</p>`,
-    };
-  },
+  find: getPerson,
+  page: ({ subject: person }) => ({
+    title: `Change the role of ${person.name}`, cancel: pathOf(person), submit: 'Change role',
+    fields: [{ ...ROLE_FIELD, initial: person.role }, CURRENT_PASSWORD],
+    before: html`<p>The new role applies at once. ${warnOwner(person.role)}</p>`,
+  }),
   read: (form, errors) => takeValue(errors, 'role', parseRole(form.get('role')), 'viewer'),
-  async save(role, request, portal) {
-    await portal.store.setRole(await getPerson(request, portal), role, request.by);
-    return redirect(request.link('/people?done=role'));
+  async save(role, { subject, by, link }, { store }) {
+    await store.setRole(subject, role, by);
+    return redirect(link('/people?done=role'));
   },
 });
 
 /** GET /portal/people/{account_id}/remove: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
 export const removalForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
-  async page(request, portal) {
-    const person = await getPerson(request, portal);
+  find: getPerson,
+  page(request) {
+    const { subject: person } = request;
     const isSelf = isOwn(request, person);
     return {
       title: isSelf ? 'Leave the shop' : `Remove ${person.name}`, cancel: pathOf(person),
@@ -218,11 +213,11 @@ export const removalForm = defineFormPage({
   warnOwner(person.role)}</p>`,
     };
   },
-  async save(_, request, portal) {
-    const person = await getPerson(request, portal);
-    await portal.store.removeAccount(person, request.by);
-    return isOwn(request, person) ? redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE])
-      : redirect(request.link('/people?done=removed'));
+  async save(_, request, { store }) {
+    const { subject: person, by, link } = request;
+    await store.removeAccount(person, by);
+    return isOwn(request, person) ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
+      : redirect(link('/people?done=removed'));
   },
 });
 

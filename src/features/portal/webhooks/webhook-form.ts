@@ -39,13 +39,11 @@ const FIELDS: readonly Field[] = [
 /** GET /portal/webhooks/new: 200, 404. POST: 200, 400, 404, 409, 422 */
 export const newWebhookForm = defineFormPage({
   fields: FIELDS,
-  page({ link }, portal) {
-    getWebhooks(portal);
-    return {
-      title: 'New webhook', submit: 'Create webhook', hidden: nonceField(),
-      after: html`<p><a href="${link('/webhooks')}">All webhooks</a></p>`,
-    };
-  },
+  find: (_, portal) => getWebhooks(portal),
+  page: ({ link }) => ({
+    title: 'New webhook', submit: 'Create webhook', hidden: nonceField(),
+    after: html`<p><a href="${link('/webhooks')}">All webhooks</a></p>`,
+  }),
   async save(_, request, portal, { form }) {
     const write = toWriteContext(request, form);
     const webhook = await readWebhook(request, portal, form);
@@ -56,23 +54,20 @@ export const newWebhookForm = defineFormPage({
 /** GET /portal/webhooks/{webhook_id}/edit: 200, 404. POST: 303, 404, 422 */
 export const editWebhookForm = defineFormPage({
   fields: FIELDS,
-  async initial(request, portal) {
-    const { url, description, delivery, types } = await getWebhook(request, portal);
-    return [
-      ['url', url], ['description', description], ['delivery', delivery],
-      ...(types ?? []).map((type): [string, string] => ['types', type]),
-    ];
-  },
-  async page(request, portal) {
-    const path = request.link(pathOf(await getWebhook(request, portal)));
-    const after = html`<p><a href="${path}">Back to webhook</a></p>`;
-    return { title: 'Edit webhook', submit: 'Save', after };
-  },
+  find: getWebhook,
+  initial: ({ subject: { url, description, delivery, types } }) => [
+    ['url', url], ['description', description], ['delivery', delivery],
+    ...(types ?? []).map((type): [string, string] => ['types', type]),
+  ],
+  page: ({ subject, link }) => ({
+    title: 'Edit webhook', submit: 'Save',
+    after: html`<p><a href="${link(pathOf(subject))}">Back to webhook</a></p>`,
+  }),
   async save(_, request, portal, { form }) {
-    const edited = await getWebhook(request, portal);
+    const { subject, link } = request;
     const webhook = await readWebhook(request, portal, form);
-    await portal.store.patchWebhook(toWriteContext(request), edited.id, webhook);
-    return redirect(request.link(`${pathOf(edited)}?done=changed`));
+    await portal.store.patchWebhook(toWriteContext(request), subject.id, webhook);
+    return redirect(link(`${pathOf(subject)}?done=changed`));
   },
 });
 

@@ -45,25 +45,26 @@ const FLASH = new Map([
 ]);
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404. POST to /replay: 303, 400, 404, 422 */
-export const replayForm = defineForm<number>({
+export const replayForm = defineForm<number, Webhook>({
   fields: [REPLAY_FIELD],
+  find: getWebhook,
   render: renderWebhook,
   read(form, _, request) {
     const typed = findWholeNumber(form.getTrimmed('position'));
     return parseReplay({ position: typed ?? NaN }, request.position);
   },
   async save(position, request, portal, { form }) {
-    const webhook = await getWebhook(request, portal);
-    await portal.store.replayWebhook(toWriteContext(request, form), webhook.id, position);
-    return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
+    const { subject, link } = request;
+    await portal.store.replayWebhook(toWriteContext(request, form), subject.id, position);
+    return redirect(link(`${pathOf(subject)}?done=replayed`));
   },
 });
 
 /** @param state State of the form that resends changes. */
 async function renderWebhook(
-  request: PageRequest, portal: Portal, state: FormState,
+  request: PageRequest & { readonly subject: Webhook }, portal: Portal, state: FormState,
 ): Promise<Reply> {
-  const webhook = await getWebhook(request, portal);
+  const { subject: webhook } = request;
   const before = findWholeNumber(request.query.get('before') ?? '');
   const attempts = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
