@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Account, AccountReference } from '../../../domain/access/account.ts';
-import { AppError, type Issue } from '../../../domain/error.ts';
+import { AppError, type ErrorCode, type Issue } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
@@ -105,7 +105,7 @@ export function rejectedState(form: Form, error: unknown): FormState {
     if (code === 'sku_taken') return { form, errors: new Map([['sku', detail]]) };
     if (code === 'history_pruned') return { form, errors: new Map([['position', detail]]) };
     if (code === 'limit_reached') return { form, errors: NO_ERRORS, detail, status: 409 };
-    if (isDuplicateSubmission(error)) {
+    if (code === 'idempotency_mismatch') {
       return { form, errors: NO_ERRORS, detail: ALREADY_SUBMITTED, status: 409 };
     }
   }
@@ -130,9 +130,19 @@ export function readNonce(form: Form): Idempotency {
   );
 }
 
-/** Whether the store rejected a form because its nonce was already used with other values. */
-export function isDuplicateSubmission(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'idempotency_mismatch';
+/**
+ * The result; undefined if it is rejected with this error. `idempotency_mismatch` means that a
+ * form's nonce was already used with other values.
+ */
+export async function undefinedIf<Result>(
+  code: ErrorCode, result: Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof AppError && error.code === code) return undefined;
+    throw error;
+  }
 }
 
 /** The part of a request that its changes name. */

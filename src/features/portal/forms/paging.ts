@@ -10,6 +10,7 @@ import type { ListCount } from '../../../store/write.ts';
 import type { Format } from '../html/format.ts';
 import { type Content, html } from '../html/html.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { undefinedIf } from './form.ts';
 
 /** Where a page begins. */
 export interface PageStart<Key> {
@@ -135,13 +136,8 @@ export async function countList(
   { isFirst, rows, next }: ListPage<unknown>, count: () => Promise<ListCount | undefined>,
 ): Promise<ListCount | undefined> {
   if (isFirst && next === undefined) return { count: rows.length, isExact: true };
-  try {
-    return await count();
-  } catch (error) {
-    // A list is useful without its total.
-    if (error instanceof AppError && error.code === 'unavailable') return undefined;
-    throw error;
-  }
+  // A list is useful without its total.
+  return undefinedIf('unavailable', count());
 }
 
 interface Pager {

@@ -14,7 +14,7 @@ import {
   REVERT_CONFLICTS, type RevertConflict, type RevertedProduct,
 } from '../../../store/revert-store.ts';
 import { postForm } from '../forms/fields.ts';
-import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
+import { type Form, nonceField, toWriteContext, undefinedIf } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { toast } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
@@ -80,12 +80,10 @@ async function findRecentChange(
 ): Promise<Change | undefined> {
   const position = findWholeNumber(text) ?? 0;
   if (position === 0 || position > last) return undefined;
-  const { changes: [change] } = await store.listChanges(
-    sellerId, { after: position - 1, limit: 1 },
-  ).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'history_pruned') return { changes: [] };
-    throw error;
-  });
+  const page = await undefinedIf(
+    'history_pruned', store.listChanges(sellerId, { after: position - 1, limit: 1 }),
+  );
+  const change = page?.changes[0];
   const isRecent = change?.keyId === PORTAL_KEY_ID && clock() - change.at < UNDO_LIFE_MS;
   return isRecent ? change : undefined;
 }

@@ -17,9 +17,7 @@ import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import {
-  type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
-} from '../forms/form.ts';
+import { type Form, nonceField, readNonce, takeValue, undefinedIf } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';
@@ -134,21 +132,16 @@ async function renderCreated(
 ): Promise<Reply> {
   const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
   const secret = generateApiKey();
-  try {
-    const { name } = await create(toStoredSecret(secret));
-    return renderPage(request, portal, {
-      title: `API key created: ${name}`,
-      content: html`${renderNewKey(request, portal, secret, scopes)}${note}${back}`,
-    });
-  } catch (error) {
-    if (!isDuplicateSubmission(error)) throw error;
-    return renderPage(request, portal, {
-      title: 'API key already created',
-      status: 409,
-      content: html`<p>You already submitted this form, so no second key was created. The key was
-        shown once. If you didn't copy it, revoke it and create another.</p>${back}`,
-    });
-  }
+  const key = await undefinedIf('idempotency_mismatch', create(toStoredSecret(secret)));
+  return renderPage(request, portal, key ? {
+    title: `API key created: ${key.name}`,
+    content: html`${renderNewKey(request, portal, secret, scopes)}${note}${back}`,
+  } : {
+    title: 'API key already created',
+    status: 409,
+    content: html`<p>You already submitted this form, so no second key was created. The key was
+      shown once. If you didn't copy it, revoke it and create another.</p>${back}`,
+  });
 }
 
 /** Undefined for a key that never expires. */

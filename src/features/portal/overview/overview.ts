@@ -3,10 +3,10 @@
  * of the last 24 hours. Each part is read separately, so a pending recount of the totals does not
  * delay the rest.
  */
-import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
+import { undefinedIf } from '../forms/form.ts';
 import { barChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
@@ -56,20 +56,17 @@ type CatalogueStats = NonNullable<Awaited<ReturnType<typeof readCatalogueStats>>
 async function readCatalogueStats(
   { account: { sellerId, lowStock: stockMax }, position }: PageRequest, { store }: Portal,
 ) {
-  try {
-    const [totals, lowCount, { products: low }] = await Promise.all([
-      store.readTotals(sellerId, position),
-      store.countLowStock(sellerId, { stockMax, limit: LOW_STOCK_COUNT_LIMIT }, position),
-      store.searchProducts(sellerId, {
-        filter: { lowStock: stockMax }, sort: { by: 'stock', isDescending: false },
-        after: undefined, limit: LOW_STOCK_SHOWN,
-      }, position),
-    ]);
-    return { totals, lowCount, low };
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') return undefined;
-    throw error;
-  }
+  const stats = await undefinedIf('unavailable', Promise.all([
+    store.readTotals(sellerId, position),
+    store.countLowStock(sellerId, { stockMax, limit: LOW_STOCK_COUNT_LIMIT }, position),
+    store.searchProducts(sellerId, {
+      filter: { lowStock: stockMax }, sort: { by: 'stock', isDescending: false },
+      after: undefined, limit: LOW_STOCK_SHOWN,
+    }, position),
+  ]));
+  if (!stats) return undefined;
+  const [totals, lowCount, { products: low }] = stats;
+  return { totals, lowCount, low };
 }
 
 function renderTotals({ format, link }: PageRequest, { totals, lowCount }: CatalogueStats): Html {

@@ -4,8 +4,8 @@ import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { foldText, searchTermsOf } from '../../../domain/catalogue/product-query.ts';
-import { AppError } from '../../../domain/error.ts';
 import { parseImportId, parseKeyId, parseProductId } from '../../../domain/id.ts';
+import { undefinedIf } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import { KEYS_SEARCHED_LIMIT } from '../limits.ts';
@@ -21,16 +21,15 @@ export const productFinder: Finder = {
   listPath: '/products',
   async find(request, { store }, q, limit) {
     const { account: { sellerId }, position } = request;
-    try {
-      const { products, hasMore } = await store.searchProducts(sellerId, {
-        filter: { q }, sort: { by: 'id', isDescending: false }, after: undefined, limit,
-      }, position);
-      return { items: products.map((product) => toProduct(request, product)), hasMore };
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
+    const page = await undefinedIf('unavailable', store.searchProducts(sellerId, {
+      filter: { q }, sort: { by: 'id', isDescending: false }, after: undefined, limit,
+    }, position));
+    if (!page) {
       const note = 'Products are being indexed after a large change. Search again in a moment.';
       return { items: [], hasMore: false, note };
     }
+    const { products, hasMore } = page;
+    return { items: products.map((product) => toProduct(request, product)), hasMore };
   },
   async findNamed(request, { store }, q) {
     const { account: { sellerId } } = request;

@@ -9,7 +9,7 @@ import { getWebhooks } from '../../webhooks/routes.ts';
 import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import { type Form, isDuplicateSubmission, nonceField, toWriteContext } from '../forms/form.ts';
+import { type Form, nonceField, toWriteContext, undefinedIf } from '../forms/form.ts';
 import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -75,10 +75,7 @@ export const editWebhookForm = defineFormPage({
 export async function renderSecretOnce(
   request: PageRequest, portal: Portal, create: () => Promise<WebhookWithSecret>,
 ): Promise<Reply> {
-  const created = await create().catch((error: unknown) => {
-    if (isDuplicateSubmission(error)) return undefined;
-    throw error;
-  });
+  const created = await undefinedIf('idempotency_mismatch', create());
   if (created && !created.isReplay) {
     const path = request.link(pathOf(created.webhook));
     return renderPage(request, portal, {
