@@ -19,13 +19,11 @@ import { toDecimal } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { findKeyId } from '../keys/key-facts.ts';
-import {
-  OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, REPORTS_KEPT_LIMIT, TOP_MOVERS_SHOWN,
-} from '../limits.ts';
+import { OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, TOP_MOVERS_SHOWN } from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import { pathOf } from '../products/product-path.ts';
 import { hasPage, type PageRequest, type Portal } from '../route.ts';
-import { type StockAtDay, stockHistories } from './stock-history.ts';
+import { keepNewest, type StockAtDay, stockHistories } from './stock-history.ts';
 
 /** Longer periods show the ends of weeks. */
 const DAILY_LIMIT_DAYS = 100;
@@ -248,35 +246,24 @@ function readTopMovers(
   { account: { sellerId }, position }: PageRequest, { pageInstances, clock }: Portal, days: number,
 ): Promise<TopMovers> {
   const since = (Math.floor(clock() / DAY_MS) - days + 1) * DAY_MS;
-  return pageInstances.get(keepTopMovers).read(sellerId, position, since);
+  return pageInstances.get(keepTopMovers)(sellerId, position, since);
 }
 
 /** Created on first use. */
-const keepTopMovers = ({ store }: Pick<Portal, 'store'>) => new KeptTopMovers(store);
-
-class KeptTopMovers {
-  readonly #store: Pick<Portal['store'], 'listTopMovers'>;
+function keepTopMovers({ store }: Pick<Portal, 'store'>) {
   /** Least recently calculated first. */
-  readonly #kept = new Map<SellerId, KeptMovers>();
-
-  constructor(store: Pick<Portal['store'], 'listTopMovers'>) {
-    this.#store = store;
-  }
-
-  read(sellerId: SellerId, position: number, since: number): Promise<TopMovers> {
-    const cached = this.#kept.get(sellerId);
+  const kept = new Map<SellerId, KeptMovers>();
+  return (sellerId: SellerId, position: number, since: number): Promise<TopMovers> => {
+    const cached = kept.get(sellerId);
     if (cached?.position === position && cached.since === since) return cached.movers;
-    const movers = this.#store.listTopMovers(sellerId, {
+    const movers = store.listTopMovers(sellerId, {
       since, after: 0, upTo: position, limit: TOP_MOVERS_SHOWN,
     });
     const entry = { position, since, movers };
-    this.#kept.delete(sellerId);
-    this.#kept.set(sellerId, entry);
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
+    keepNewest(kept, sellerId, entry);
     movers.catch(() => {
-      if (this.#kept.get(sellerId) === entry) this.#kept.delete(sellerId);
+      if (kept.get(sellerId) === entry) kept.delete(sellerId);
     });
     return movers;
-  }
+  };
 }

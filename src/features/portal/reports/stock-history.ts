@@ -94,9 +94,7 @@ class StockHistories {
       });
       extend(history, sums, sinceDay);
     }
-    this.#kept.set(sellerId, history);
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
+    keepNewest(this.#kept, sellerId, history);
     return history;
   }
 
@@ -108,6 +106,16 @@ class StockHistories {
       days: new Map(),
     };
   }
+}
+
+/** Keeps a shop's report as the newest one; beyond the limit, the oldest one goes. */
+export function keepNewest<Report>(
+  kept: Map<SellerId, Report>, sellerId: SellerId, report: Report,
+): void {
+  kept.delete(sellerId);
+  kept.set(sellerId, report);
+  const [oldest] = kept.keys();
+  if (oldest !== undefined && kept.size > REPORTS_KEPT_LIMIT) kept.delete(oldest);
 }
 
 function extend(
