@@ -44,21 +44,11 @@ export interface FormState {
   readonly errors: FieldErrors;
   /** An error about the whole form. */
   readonly detail?: string | undefined;
-  /** Default: 422 with an error, 200 without. */
   readonly status?: number;
 }
 
 /** By name; as pairs, a name may have several. */
 export type Values = Record<string, string> | [name: string, value: string][];
-
-/** The HTTP status of a page that shows a form. */
-export function statusOf(state: FormState): number {
-  return state.status ?? (hasErrors(state) ? 422 : 200);
-}
-
-export function hasErrors({ errors, detail }: FormState): boolean {
-  return errors.size > 0 || detail !== undefined;
-}
 
 /** A form that shows `values` and no errors. */
 export function initialState(values: Values = {}): FormState {

@@ -9,9 +9,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
-import {
-  Form, type FormState, hasErrors, hiddenField, NO_ERRORS, statusOf,
-} from '../forms/form.ts';
+import { Form, type FormState, hiddenField, NO_ERRORS } from '../forms/form.ts';
 import { SEARCH_LIMIT_CODE_POINTS } from '../limits.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
@@ -27,16 +25,24 @@ interface PageContent {
   /** Heading, if it differs from the title. */
   readonly heading?: Content;
   readonly content: Content;
-  /** Of the form on the page: its errors precede the content, and decide the status. */
+  /** Of the form on the page: its errors precede the content. */
   readonly state?: FormState;
   /** The fields of that form, to which the errors link. */
   readonly fields?: readonly Field[] | undefined;
+  /** Default: that of `state`; otherwise 422 with an error, 200 without. */
   readonly status?: number;
   /** What was searched for; the search box shows it. */
   readonly search?: string | undefined;
   /** Names of assets. */
   readonly scripts?: readonly string[];
   readonly cookies?: readonly string[];
+}
+
+/** With the content's errors, and the status that follows from them. */
+interface CheckedPage extends PageContent {
+  readonly status: number;
+  /** Whether the title starts with "Error:". */
+  readonly hasErrors: boolean;
 }
 
 const DRAFT = 'You are signed in again. Nothing was saved yet. Check the form and submit it again.';
@@ -66,12 +72,15 @@ export function renderPage(
   request: PageRequest | FrameRequest, portal: Portal, page: PageContent,
 ): Reply {
   const { state, fields } = page;
-  const content = html`${state && errorSummary(state, fields)}${page.content}`;
-  return 'account' in request ? renderSignedInPage(request, portal, { ...page, content })
-    : renderPublicPage(request, portal, { ...page, content });
+  const errors = state && errorSummary(state, fields);
+  const status = page.status ?? state?.status ?? (errors === undefined ? 200 : 422);
+  const hasErrors = errors !== undefined || status >= 400;
+  const checked = { ...page, content: html`${errors}${page.content}`, status, hasErrors };
+  return 'account' in request ? renderSignedInPage(request, portal, checked)
+    : renderPublicPage(request, portal, checked);
 }
 
-function renderSignedInPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
+function renderSignedInPage(request: PageRequest, portal: Portal, page: CheckedPage): Reply {
   const { account, csrfToken, link, isDraft } = request;
   return render(request, portal, {
     ...page,
@@ -99,7 +108,7 @@ function renderSignedInPage(request: PageRequest, portal: Portal, page: PageCont
   });
 }
 
-function renderPublicPage(request: FrameRequest, portal: Portal, page: PageContent): Reply {
+function renderPublicPage(request: FrameRequest, portal: Portal, page: CheckedPage): Reply {
   return render(request, portal, {
     ...page,
     content: html`<body class="open">
@@ -120,12 +129,9 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
 /** @param page Its `content` is the `<body>` element, `locale` that of its times. */
 function render(
   { link, base, headers }: FrameRequest, { assets, clock }: Portal,
-  {
-    title, content, state, status = state ? statusOf(state) : 200, scripts = [], cookies = [],
-    locale,
-  }: PageContent & { readonly content: Html; readonly locale?: string },
+  { title, content, status, hasErrors, scripts = [], cookies = [], locale }:
+  CheckedPage & { readonly content: Html; readonly locale?: string },
 ): Reply {
-  const isRejected = status >= 400 || (state !== undefined && hasErrors(state));
   const hasTimes = locale !== undefined && content.text.includes('<time ');
   const theme = readTheme(headers ?? {});
   const asset = (name: string): string => link(`/assets/${assets.pathOf(name)}`);
@@ -136,7 +142,7 @@ function render(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme === 'system' ? 'light dark' : theme}">
-<title>${isRejected && 'Error: '}${title}</title>
+<title>${hasErrors && 'Error: '}${title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 ${['portal.js', ...scripts].map((name) => html`
