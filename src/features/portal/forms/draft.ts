@@ -7,7 +7,6 @@
 import type { AccountReference } from '../../../domain/access/account.ts';
 import { formatUserHandle, parseUserHandle } from '../../../domain/access/passkey.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { AccountId } from '../../../domain/id.ts';
 import type { Content } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
 import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
@@ -56,9 +55,7 @@ export async function encryptDraft(
 export async function decryptDraft(
   request: AnonymousPageRequest, portal: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
-  const draft = await decryptValue<Draft>(portal, encrypted, contextOf(request));
-  // One from when a seller had a single account names none. The cast: that account is number 1.
-  return draft && { ...draft, accountId: draft.accountId ?? 1 as AccountId };
+  return decryptValue<Draft>(portal, encrypted, contextOf(request));
 }
 
 /** The encrypted draft in a sign-in form; empty without one. */
