@@ -21,15 +21,11 @@ export function encodeText(
   text: string,
 ): { readonly version: number; readonly codewords: readonly number[] } | undefined {
   const bytes = Buffer.from(text);
-  const index = BLOCKS.findIndex((_, at) => bytes.length <= byteCapacity(at + 1));
+  const index = DATA_CODEWORDS.findIndex((count, at) =>
+    MODE_BITS + countBits(at + 1) + 8 * bytes.length <= 8 * count);
   if (index < 0) return undefined;
   const version = index + 1;
   return { version, codewords: interleave(version, encodeData(version, bytes)) };
-}
-
-function byteCapacity(version: number): number {
-  const dataBits = 8 * (DATA_CODEWORDS[version - 1] ?? 0);
-  return Math.floor((dataBits - MODE_BITS - countBits(version)) / 8);
 }
 
 function countBits(version: number): number {
