@@ -6,7 +6,7 @@ import { parseProductPatch } from '../../../../domain/catalogue/product.ts';
 import { type Product, SENT_FIELDS } from '../../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../../domain/error.ts';
 import { formatProductId, parseProductId, type ProductId } from '../../../../domain/id.ts';
-import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
+import type { ProductEdit } from '../../../../store/catalogue-store.ts';
 import { type FieldErrors, Form, NO_ERRORS } from '../../forms/form.ts';
 import { findWholeNumber } from '../../forms/typed-values.ts';
 import type { Format } from '../../html/format.ts';
@@ -80,11 +80,6 @@ export function readEdit(
   const pick = (from: Partial<Values>): Partial<Values> =>
     Object.fromEntries(members.map((member) => [member, from[member]]));
   return { id, expected: pick(shown), patch: pick(values) };
-}
-
-/** Whether an edit was not made because someone else has changed or deleted the product. */
-export function isConflict(effect: EditEffect | undefined): boolean {
-  return effect === 'conflict' || effect === 'not_found';
 }
 
 /**

@@ -28,8 +28,7 @@ import {
   listFields, listPath, listQuery, readList, readSearch, readSearchPage,
 } from '../product-search.ts';
 import {
-  formatShown, GRID_FIELDS, type GridRow, isConflict, makeConflictRow, makeRow, readEdit, readRows,
-  ROW_FIELDS,
+  formatShown, GRID_FIELDS, type GridRow, makeConflictRow, makeRow, readEdit, readRows, ROW_FIELDS,
 } from './grid-rows.ts';
 
 /** Texts are shortened, which bounds the size of the page. */
@@ -105,8 +104,9 @@ async function save(
   };
   try {
     const { effects, importId } = await portal.store.editProducts(write, edits, reason);
-    const conflictIds = new Set(edits.filter((_, index) => isConflict(effects[index]))
-      .map(({ id }) => id));
+    // Someone else has changed or deleted these products.
+    const conflictIds = new Set(edits.filter((_, index) =>
+      effects[index] === 'conflict' || effects[index] === 'not_found').map(({ id }) => id));
     if (conflictIds.size === 0) {
       return back({ done: 'bulk', ...importId && { import: formatImportId(sellerId, importId) } });
     }
