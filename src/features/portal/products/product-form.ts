@@ -133,18 +133,8 @@ function readField(
   if (text === '' && !isRequired) return { value: null };
   // Keep white space around a text from the API, unless the user enters another text.
   if (typeof was === 'string' && was.trim() === text) return { value: was };
-  return parseText(text, kind, currency, format);
-}
-
-function parseText(
-  text: string, kind: Exclude<SentField['kind'], 'pairs'>, currency: Currency,
-  { decimalMark }: Format,
-): ParseResult<string | number> {
-  switch (kind) {
-    case 'text': case 'paragraphs': case 'flag': return { value: text };
-    case 'price': return parseTypedPrice(text, currency, decimalMark);
-    case 'quantity': return parseTypedWhole(text);
-  }
+  if (kind === 'price') return parseTypedPrice(text, currency, format.decimalMark);
+  return kind === 'quantity' ? parseTypedWhole(text) : { value: text };
 }
 
 /** GET /portal/products/new: 200. POST: 303, 400, 409, 422 */
