@@ -53,9 +53,8 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
       }),
     } satisfies Parsers<PortalShopOption>,
     async start({ portal: option = false }, { baseUrl, clock }) {
-      if (option === false) return { options: { portal: undefined } };
-      const { createPortal } = await import('./portal.ts');
-      const pages = createPortal({ baseUrl, clock, ...(option !== true && option) });
+      const pages = option === false ? undefined
+        : loadOnDemand({ baseUrl, clock, ...(option !== true && option) });
       return { options: { portal: pages } };
     },
   },
