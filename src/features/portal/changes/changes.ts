@@ -16,7 +16,7 @@ import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeChange, describeEffects } from '../history/change-description.ts';
-import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
+import { type HistoryPage, readHistoryPage } from '../history/history-page.ts';
 import { details, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -47,7 +47,7 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
   const { link, account: { sellerId } } = request;
   const search = readSearch(request, portal);
   const { filter, upTo, isCollapsed, state: { form } } = search;
-  const page = await readChanges(request, portal, search);
+  const page = await readHistoryPage(request, portal, search);
   const count = () => portal.store.countMovements(sellerId, { filter, after: 0, upTo });
   const total = await (isCollapsed ? count() : countList(page, count));
   return renderPage(request, portal, {
@@ -114,16 +114,6 @@ function readSearch(request: PageRequest, portal: Portal) {
     /** The newest position to show. */
     upTo: upTo ?? Number.MAX_SAFE_INTEGER,
   };
-}
-
-function readChanges(
-  { account: { sellerId } }: PageRequest, portal: Portal, search: Search,
-): Promise<HistoryPage> {
-  const { filter, isCollapsed } = search;
-  return isCollapsed
-    ? readHistoryPage(portal, search, (query) =>
-      portal.store.listCollapsedChanges(sellerId, { ...query, ...filter }))
-    : readMovementPage(portal, sellerId, search, filter);
 }
 
 async function renderRows(

@@ -17,7 +17,7 @@ import { pathOf } from '../products/product-path.ts';
 import { describeReason } from '../products/stock-ledger.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
-import { type HistoryPage, readMovementPage } from '../history/history-page.ts';
+import { type HistoryPage, readHistoryPage } from '../history/history-page.ts';
 
 const FIELDS: readonly Field[] = [
   ...HISTORY_FIELDS, { name: 'reason', label: 'Reason', hint: 'Such as sold' },
@@ -30,7 +30,7 @@ export async function showMovements(request: PageRequest, portal: Portal): Promi
   const { filter, errors, form } = readSearch(request);
   const scope = `movements ${sellerId} ${JSON.stringify(filter)}`;
   const start = readStart<number>(request, portal, scope, errors);
-  const page = await readMovementPage(portal, sellerId, { scope, start, upTo }, filter);
+  const page = await readHistoryPage(request, portal, { scope, start, upTo, filter });
   const total = await countList(page, () =>
     portal.store.countMovements(sellerId, { filter, after: 0, upTo }));
   const state = filterState(form, errors);

@@ -1,7 +1,7 @@
 /** A product's stock ledger: its stock movements, newest first, in pages. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { readMovementPage } from '../history/history-page.ts';
+import { readHistoryPage } from '../history/history-page.ts';
 import { countList, readStart, renderPager } from '../forms/paging.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
@@ -24,7 +24,7 @@ export async function readLedger(request: PageRequest, portal: Portal, { sellerI
     store.listMovements(sellerId, {
       ...span, filter, isDescending: true, limit: PLOT_MOVEMENTS_LIMIT,
     }),
-    readMovementPage(portal, sellerId, { ...span, scope, start }, filter),
+    readHistoryPage(request, portal, { ...span, scope, start, filter }),
   ]);
   const total = await countList(page, () => store.countMovements(sellerId, { ...span, filter }));
   const keyNames = await readKeyNames(store, sellerId, page.rows.map(({ keyId }) => keyId));
