@@ -1,13 +1,12 @@
 /** Filters that the changes and the stock movements have in common: dates, product, import. */
 import { findSku } from '../../../domain/catalogue/product.ts';
-import {
-  type ImportId, type KeyId, parseImportId, parseKeyId, parseProductId,
-} from '../../../domain/id.ts';
+import { type ImportId, type KeyId, parseImportId, parseProductId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { DATE_FIELDS, readTimeRange } from '../forms/date-range.ts';
 import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
+import { findKeyId } from '../keys/key-facts.ts';
 import { findRecords, renderLink } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
@@ -24,8 +23,9 @@ const NO_KEY = 0 as KeyId;
 
 /** The filter without its invalid conditions, whose errors are added. */
 export function readHistoryFilter(
-  { account: { sellerId, timeZone } }: PageRequest, form: Form, errors: Map<string, string>,
+  request: PageRequest, form: Form, errors: Map<string, string>,
 ): Pick<MovementFilter, 'productId' | 'sku' | 'importId' | 'keyId' | 'since' | 'until'> {
+  const { account: { sellerId, timeZone } } = request;
   const [product, importText] = [form.get('product'), form.get('import')];
   const productId = parseProductId(sellerId, product);
   const sku = productId === undefined ? findSku(product) : undefined;
@@ -34,9 +34,8 @@ export function readHistoryFilter(
   }
   const importId = importText === '' ? undefined
     : parseImportId(sellerId, importText) ?? NO_IMPORT;
-  const key = parseKeyId(form.get('key'));
-  const keyId = form.get('key') === '' ? undefined
-    : key?.sellerId === sellerId ? key.keyId : NO_KEY;
+  const key = form.get('key');
+  const keyId = key === '' ? undefined : findKeyId(request, key) ?? NO_KEY;
   return { productId, sku, importId, keyId, ...readTimeRange(form, timeZone, errors) };
 }
 
