@@ -94,20 +94,6 @@ export async function rotateKey(request: PageRequest, portal: Portal, form: Form
     portal.store.rotateKey({ sellerId, keyId: id }, secret, overlapMs, context));
 }
 
-/** Creates a key with the same permissions, and revokes the old one. @param note For the page. */
-export async function replaceKey(
-  request: PageRequest, portal: Portal, form: Form, { sellerId, id: keyId, scopes }: ApiKey,
-  note: Content,
-): Promise<Reply> {
-  const { by } = request;
-  const context = { ...by, idempotency: readNonce(form) };
-  return renderCreated(request, portal, scopes, async (secret) => {
-    const successor = await portal.store.rotateKey({ sellerId, keyId }, secret, 0, context);
-    await portal.store.revokeKey({ sellerId, keyId }, by);
-    return successor;
-  }, note);
-}
-
 /** GET /portal/keys/{key_id}/revoke: 200, 404. POST: 303, 404 */
 export const revocationForm = defineFormPage({
   fields: [],
@@ -126,7 +112,7 @@ export const revocationForm = defineFormPage({
 });
 
 /** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
-async function renderCreated(
+export async function renderCreated(
   request: PageRequest, portal: Portal, scopes: readonly Scope[],
   create: (secret: StoredSecret) => Promise<ApiKey>, note?: Content,
 ): Promise<Reply> {

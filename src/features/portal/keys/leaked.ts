@@ -7,7 +7,7 @@ import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Choice, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { type Form, type FormState, initialState, nonceField } from '../forms/form.ts';
+import { type Form, type FormState, initialState, nonceField, readNonce } from '../forms/form.ts';
 import { describeChange } from '../history/change-description.ts';
 import { card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
@@ -19,7 +19,7 @@ import { FIND_FIELDS, identifyKey, renderFindForm } from './keys.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
 } from './key-facts.ts';
-import { replaceKey } from './key-form.ts';
+import { renderCreated } from './key-form.ts';
 
 const DONE = new Map([['revoked', 'Key revoked. Its next request is rejected.']]);
 
@@ -87,12 +87,22 @@ export async function revokeLeaked(request: PageRequest, portal: Portal): Promis
   return redirect(request.link(`${leakedPathOf(key)}?done=revoked`));
 }
 
-/** POST /portal/leaked/{key_id}/replace: 200, 400, 404, 409 */
+/**
+ * POST /portal/leaked/{key_id}/replace: 200, 400, 404, 409. Creates a key with the same
+ * permissions, and revokes the leaked one.
+ */
 export async function replaceLeaked(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const key = await getKey(request, portal);
-  return replaceKey(request, portal, form, key, html`
+  const { by } = request;
+  const reference = { sellerId: key.sellerId, keyId: key.id };
+  const context = { ...by, idempotency: readNonce(form) };
+  return renderCreated(request, portal, key.scopes, async (secret) => {
+    const successor = await portal.store.rotateKey(reference, secret, 0, context);
+    await portal.store.revokeKey(reference, by);
+    return successor;
+  }, html`
     <p>The leaked key is revoked.</p>
     <p><a class="button" href="${request.link(leakedPathOf(key))}">See what the leaked key did</a>
     </p>`);
