@@ -99,9 +99,10 @@ export const removePasskeyForm = defineFormPage({
     before: html`<p>You can no longer sign in with <strong>${name}</strong>. Browsers that are
       signed in stay signed in.</p>`,
   }),
-  async save(_, { subject: { id, credentialId }, account, by, base, link }, portal) {
+  async save(_, request, portal) {
+    const { subject: { id, credentialId }, account, by, link } = request;
     // The store keeps the last passkey; this also keeps the last one that works at this host.
-    const [only, ...others] = await listHostPasskeys(portal, account, findRpId(base.origin));
+    const [only, ...others] = await listHostPasskeys(request, portal);
     if (account.isPasswordOff && only?.id === credentialId && others.length === 0) {
       throw new AppError('limit_reached', 'This is your only passkey for this address, and you '
         + 'cannot sign in with your password. Add another passkey or turn on the password first.');
@@ -126,8 +127,7 @@ export const passwordSignInForm = defineFormPage({
   }),
   read: (form) => form.get('is_off') === 'yes',
   async save(isOff, request, portal) {
-    const passkeys = await listHostPasskeys(portal, request.account, findRpId(request.base.origin));
-    if (isOff && passkeys.length === 0) {
+    if (isOff && (await listHostPasskeys(request, portal)).length === 0) {
       throw new AppError('limit_reached', 'You have no passkey for this address. Add one first.');
     }
     await portal.store.setPasswordOff(request.account, isOff, request.by);
@@ -209,10 +209,9 @@ export async function addPasskey(request: PageRequest, portal: Portal, form: For
 /** The second step: the browser creates the passkey, and the form sends its public key. */
 async function renderCreation(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account, headers, link } = request;
-  const rpId = getRpId(request);
   const options = {
-    ...await issueChallenge(request, portal, 'add'), rpId, rpName: account.sellerName,
-    algorithms: PASSKEY_ALGORITHMS, excluded: await listHostPasskeys(portal, account, rpId),
+    ...await issueChallenge(request, portal, 'add'), rpName: account.sellerName,
+    algorithms: PASSKEY_ALGORITHMS, excluded: await listHostPasskeys(request, portal),
     user: {
       id: Buffer.from(formatUserHandle(account)).toString('base64url'),
       name: account.email, displayName: account.email,

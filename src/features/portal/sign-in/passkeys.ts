@@ -15,7 +15,7 @@ import type { PasskeyUse } from '../../../store/account-store.ts';
 import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { CHALLENGE_LIFE_MS, CHALLENGE_LIMIT_CHARACTERS } from '../limits.ts';
-import { type AnonymousPageRequest, type Portal, ROOT } from '../route.ts';
+import { type AnonymousPageRequest, type PageRequest, type Portal, ROOT } from '../route.ts';
 import { decryptValue, encryptValue } from './cookie.ts';
 
 /** The fields that `passkey.js` fills in: all are base64url, except `transports`. */
@@ -33,15 +33,19 @@ export const UNKNOWN_PASSKEY = 'This passkey is not registered here, or was remo
 export const COPIED_PASSKEY =
   'This passkey was not accepted, because it was removed or may have been copied.';
 
-/** What the browser passes to the authenticator, and the encrypted copy for the form. */
+/**
+ * What the browser passes to the authenticator, and the encrypted copy for the form.
+ * @throws AppError `not_found` if the host of the page is an IP address
+ */
 export async function issueChallenge(
   request: AnonymousPageRequest, portal: Portal, purpose: Purpose,
-): Promise<{ readonly challenge: string; readonly encrypted: string }> {
+) {
+  const rpId = getRpId(request);
   const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
   const encrypted = await encryptValue(
     portal, { challenge }, contextOf(request, purpose), CHALLENGE_LIFE_MS,
   );
-  return { challenge, encrypted };
+  return { challenge, encrypted, rpId };
 }
 
 /** The RP ID of the page. @throws AppError `not_found` if its host is an IP address */
@@ -52,9 +56,8 @@ export function getRpId({ base }: AnonymousPageRequest): string {
 }
 
 /** What browsers need to recognize the account's passkeys for this host. */
-export async function listHostPasskeys(
-  { store }: Portal, account: AccountReference, rpId: string | undefined,
-) {
+export async function listHostPasskeys({ account, base }: PageRequest, { store }: Portal) {
+  const rpId = findRpId(base.origin);
   const passkeys = await store.listPasskeys(account);
   return passkeys.filter((passkey) => passkey.rpId === rpId)
     .map(({ credentialId: id, transports }) => ({ id, transports }));

@@ -28,8 +28,7 @@ import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
-  COPIED_PASSKEY, getRpId, issueChallenge, listHostPasskeys, readResponseText, readUse,
-  UNKNOWN_PASSKEY,
+  COPIED_PASSKEY, issueChallenge, listHostPasskeys, readResponseText, readUse, UNKNOWN_PASSKEY,
 } from './passkeys.ts';
 import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
 import { redirectToSignIn, renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
@@ -249,9 +248,8 @@ type Outcome =
 export async function sendSignInOptions(
   request: AnonymousPageRequest, portal: Portal,
 ): Promise<Reply> {
-  const rpId = getRpId(request);
   const challenge = await issueChallenge(request, portal, 'sign in');
-  const options = { ...challenge, rpId, allowed: [], lifeMs: CHALLENGE_LIFE_MS };
+  const options = { ...challenge, allowed: [], lifeMs: CHALLENGE_LIFE_MS };
   return replyJson(JSON.stringify(options));
 }
 
@@ -259,10 +257,9 @@ export async function sendSignInOptions(
 export async function sendConfirmationOptions(
   request: PageRequest, portal: Portal,
 ): Promise<Reply> {
-  const rpId = getRpId(request);
-  const allowed = await listHostPasskeys(portal, request.account, rpId);
   const challenge = await issueChallenge(request, portal, 'confirm');
-  return replyJson(JSON.stringify({ ...challenge, rpId, allowed }));
+  const allowed = await listHostPasskeys(request, portal);
+  return replyJson(JSON.stringify({ ...challenge, allowed }));
 }
 
 /** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
