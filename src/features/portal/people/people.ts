@@ -13,7 +13,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { AccountId } from '../../../domain/id.ts';
 import { ACTOR_LIMIT_CODE_POINTS, INVITATION_CODE_LIFE_MS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { StoredInvitation } from '../../../store/account-store.ts';
+import type { Invitation, StoredInvitation } from '../../../store/account-store.ts';
 import { type Field, postForm } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
 import { type Form, takeValue } from '../forms/form.ts';
@@ -243,13 +243,8 @@ function warnOwner(role: Role): Content {
     + 'working: revoke those that this person may have kept.';
 }
 
-interface Invited {
-  readonly name: string;
-  readonly role: Role;
-}
-
 /** GET /portal/people/new: 200. POST: 200, 403, 409, 422, 429, 503 */
-export const inviteForm = defineFormPage<Invited>({
+export const inviteForm = defineFormPage({
   fields: [NAME_FIELD, ROLE_FIELD, CURRENT_PASSWORD],
   page: () => ({ title: 'Invite someone', cancel: '/people', submit: 'Create invitation' }),
   read: (form, errors) => ({
@@ -275,8 +270,7 @@ export const inviteForm = defineFormPage<Invited>({
 });
 
 function renderCreated(
-  request: PageRequest, portal: Portal,
-  { name, role, expiresAt }: Invited & { readonly expiresAt: number }, code: string,
+  request: PageRequest, portal: Portal, { name, role, expiresAt }: Invitation, code: string,
 ): Reply {
   const { base, link, format } = request;
   return renderPage(request, portal, {
