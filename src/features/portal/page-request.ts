@@ -1,5 +1,5 @@
 /** Builds a signed-in user's request, also to show a form draft after the user signs in again. */
-import { includesRole, type Role } from '../../domain/access/account.ts';
+import { includesRole } from '../../domain/access/account.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
@@ -8,28 +8,25 @@ import { Form } from './forms/form.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
 import { renderRoleNeeded } from './people/roles.ts';
-import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
+import { assertSignedIn, findSession } from './sign-in/session.ts';
 
 export function toSignedInRequest(
   request: AnonymousPageRequest, user: SignedInSession, portal: Portal,
 ): PageRequest {
   const { account, position } = user;
-  const { headers, response, record, address } = request;
-  const own = {
+  const { response, record, address } = request;
+  return {
     ...request, user, account, position,
     by: { actorName: account.name, accountId: account.accountId, address },
-    may: (role: Role) => includesRole(account.role, role),
+    may: (role) => includesRole(account.role, role),
     isDraft: false,
     format: portal.formats.get(account),
-    isSignedIn: async () =>
-      await findSession(portal, readSessionToken(headers.cookie)) !== undefined,
+    openStream: portal.streams.openerFor({
+      key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
+      response, record,
+      reauthorize: () => assertSignedIn(request, portal),
+    }),
   };
-  const openStream = portal.streams.openerFor({
-    key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
-    response, record,
-    reauthorize: () => assertSignedIn(own),
-  });
-  return { ...own, openStream };
 }
 
 /** Shows a draft in its form, to the session that has just started with this token. */

@@ -127,8 +127,6 @@ export interface PageRequest extends AnonymousPageRequest {
   readonly format: Format;
   /** Whether the page shows a draft, which is not saved. */
   readonly isDraft: boolean;
-  /** Whether the session is still valid, for long responses. */
-  isSignedIn(): Promise<boolean>;
   /** Like `openStream` of an API call. @throws AppError `unavailable` */
   readonly openStream: OpenStream;
 }

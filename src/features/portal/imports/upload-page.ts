@@ -79,7 +79,7 @@ async function receive(
     if (isOption) fields.set(part.name, await readField(part, OPTION_LIMIT_BYTES));
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const content = guardUpload(part.content, () => assertSignedIn(request));
+    const content = guardUpload(part.content, () => assertSignedIn(request, portal));
     return await getImportJobs(portal).receive(
       toImporter(request), readName(part), content, readUploadOptions(fields),
     );

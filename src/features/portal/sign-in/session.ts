@@ -9,7 +9,7 @@ import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id
 import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
-import type { Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'session';
@@ -66,8 +66,10 @@ export function noteSessionSeen(
 }
 
 /** For long responses. @throws AppError `browser_refused` */
-export async function assertSignedIn(request: { isSignedIn(): Promise<boolean> }): Promise<void> {
-  if (await request.isSignedIn()) return;
+export async function assertSignedIn(
+  { headers }: AnonymousPageRequest, portal: Portal,
+): Promise<void> {
+  if (await findSession(portal, readSessionToken(headers.cookie))) return;
   throw new AppError('browser_refused', 'Your session has ended. Sign in again.');
 }
 
