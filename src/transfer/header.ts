@@ -153,9 +153,11 @@ export function ambiguousColumns(
   if (normalizeName(firstName) === normalizeName(secondName)) {
     return new AppError('invalid_data', `${fault}. Rename or remove one of them.`);
   }
-  const example = `map=${member}:${shortenName(firstName)}`;
+  const [example, other] = [firstName, secondName].map((name) =>
+    `map=${member}:${shortenName(name)}`);
   const detail = `Name the column to read, such as ${example}.`;
-  return new AppError('invalid_data', `${fault}. Say which one to read, with ${example}.`, {
+  const remedy = `Say which one to read, with ${example}, or ${other}`;
+  return new AppError('invalid_data', `${fault}. ${remedy}.`, {
     issues: [{ parameter: 'map', code: 'required', detail }],
   });
 }

@@ -229,7 +229,8 @@ test('rejects two columns for one member, and says how to select one', () => {
     const error = catchAppError(() => findColumns(header, NO_MAP, new Map(), isPartial));
     assert.equal(error.code, 'invalid_data');
     assert.equal(error.publicDetail, 'The file has two columns for price: "Preis netto" and "Preis '
-      + 'brutto" (columns 4 and 5). Say which one to read, with map=price:Preis netto.');
+      + 'brutto" (columns 4 and 5). Say which one to read, with map=price:Preis netto, or '
+      + 'map=price:Preis brutto.');
     assert.deepEqual(error.issues.map(({ parameter, code }) => `${parameter} ${code}`),
       ['map required']);
   }
