@@ -290,8 +290,11 @@ export class Browser extends Scope {
 
   /** Waits for a download and returns its content. */
   download(name: string): Promise<Buffer> {
-    // An unfinished download has another name.
+    // An unfinished download has another name; an empty file may be there to reserve the name.
     const path = join(this.#downloads, name);
-    return waitFor(`the download ${name}`, () => readFile(path).catch(() => undefined));
+    return waitFor(`the download ${name}`, async () => {
+      const content = await readFile(path).catch(() => undefined);
+      return content?.length ? content : undefined;
+    });
   }
 }
