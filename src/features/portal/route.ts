@@ -131,9 +131,10 @@ export interface PageRequest extends AnonymousPageRequest {
   readonly openStream: OpenStream;
 }
 
-type Show<Request> = (request: Request, portal: Portal) => Promise<Reply>;
+export type Show<Request = PageRequest> = (request: Request, portal: Portal) => Promise<Reply>;
 /** Handles a complete form with a valid CSRF token. */
-type Submit<Request> = (request: Request, portal: Portal, form: Form) => Promise<Reply>;
+export type Submit<Request = PageRequest> =
+  (request: Request, portal: Portal, form: Form) => Promise<Reply>;
 
 type PublicPage = RoutePattern & { readonly access: 'public' } & (
   | { readonly method: 'GET'; readonly handle: Show<AnonymousPageRequest> }
@@ -146,13 +147,13 @@ type PublicPage = RoutePattern & { readonly access: 'public' } & (
  */
 type SignedInPage = RoutePattern & { readonly access: 'signed-in'; readonly role: Role } & (
   | {
-    readonly method: 'GET'; readonly handle: Show<PageRequest>;
+    readonly method: 'GET'; readonly handle: Show;
     /** Its label in the navigation, which follows the order of the routes. */
     readonly section?: string;
     /** Whether a script requests it by itself, which does not keep a session from expiring. */
     readonly isPolled?: true;
   }
-  | { readonly method: 'POST'; readonly handle: Submit<PageRequest>; readonly draft?: DraftRoute }
+  | { readonly method: 'POST'; readonly handle: Submit; readonly draft?: DraftRoute }
 );
 
 /** An upload: the handler reads the file and checks the CSRF token that precedes it. */
@@ -169,7 +170,7 @@ export type PageRoute = PublicPage | SignedInPage | UploadPage;
 export interface DraftRoute {
   /** Fields that are kept: never a password, a code or another secret. */
   readonly fields: readonly string[];
-  readonly show: Submit<PageRequest>;
+  readonly show: Submit;
 }
 
 /** The input of a form whose session ended, for the account that filled it in. */

@@ -14,15 +14,13 @@ import {
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import {
-  type Form, type FormState, hiddenField, initialState, NO_ERRORS, takeValue,
-} from '../forms/form.ts';
+import { type FormState, hiddenField, initialState, NO_ERRORS, takeValue } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { alert, card, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import {
   getRpId, issueChallenge, listHostPasskeys, readRegistration, renderAddressNote,
 } from '../sign-in/passkeys.ts';
@@ -185,7 +183,7 @@ export const newPasskeyForm = defineFormPage({
 });
 
 /** POST /portal/account/passkeys: 303, 404, 409, 422 */
-export async function addPasskey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const addPasskey: Submit = async (request, portal, form) => {
   const { account, by, headers, link } = request;
   const rpId = getRpId(request);
   const registered = await readRegistration(request, portal, form);
@@ -204,7 +202,7 @@ export async function addPasskey(request: PageRequest, portal: Portal, form: For
   }, by);
   return isAdded ? redirect(link(`${PAGE}?done=added`))
     : reject('This passkey was added before. Nothing was added.');
-}
+};
 
 /** The second step: the browser creates the passkey, and the form sends its public key. */
 async function renderCreation(request: PageRequest, portal: Portal): Promise<Reply> {

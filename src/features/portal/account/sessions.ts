@@ -5,13 +5,12 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
 import { SESSIONS_PER_ACCOUNT_LIMIT } from '../../../store/limits.ts';
 import { postForm } from '../forms/fields.ts';
-import type { Form } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { flashNotice, type Row, table } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
@@ -48,9 +47,7 @@ export async function listSessions(
 }
 
 /** POST /portal/account/sessions: 303, 404 */
-export async function endSessions(
-  { account, user, by, link }: PageRequest, { store }: Portal, form: Form,
-): Promise<Reply> {
+export const endSessions: Submit = async ({ account, user, by, link }, { store }, form) => {
   const selection = form.get('session');
   const event = { ...by, type: 'session_ended' } as const;
   if (selection === 'others') {
@@ -62,7 +59,7 @@ export async function endSessions(
   await store.endSessions(account, { id }, event);
   return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
     : redirect(link('/account/sessions?done=one'));
-}
+};
 
 function renderSession({ user, format }: PageRequest, session: Session): Row {
   const { id, address, userAgent, createdAt, seenAt } = session;

@@ -10,13 +10,13 @@ import {
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm } from '../forms/form-page.ts';
-import { type Form, type FormState, hiddenField, initialState } from '../forms/form.ts';
+import { type FormState, hiddenField, initialState } from '../forms/form.ts';
 import { card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { qrCode } from '../html/qr-code/qr-code.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 
@@ -38,9 +38,7 @@ export async function showTwoFactor(request: PageRequest, portal: Portal): Promi
 }
 
 /** POST /portal/account/two-factor: 200, 303, 422, 429, 503 */
-export async function enableTwoFactor(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const enableTwoFactor: Submit = async (request, portal, form) => {
   const { account, by } = request;
   const { store, clock } = portal;
   const setup = await decryptValue<{ readonly secret: TotpSecret }>(
@@ -64,15 +62,13 @@ export async function enableTwoFactor(
   const { codes, hashes } = generateRecoveryCodes();
   await store.enableTotp(account, { secret, step, recoveryHashes: hashes }, by);
   return renderCodes(request, portal, codes);
-}
+};
 
 /** POST /portal/account/two-factor/codes: 200, 303, 422, 429, 503 */
-export async function makeRecoveryCodes(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const makeRecoveryCodes: Submit = async (request, portal, form) => {
   return request.account.hasTotp ? recoveryCodesForm.submit(request, portal, form)
     : redirect(request.link(PAGE));
-}
+};
 
 const recoveryCodesForm = defineForm({
   fields: [CURRENT_PASSWORD],

@@ -5,7 +5,9 @@
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
+import type {
+  AnonymousPageRequest, DraftRoute, PageRequest, Portal, Show, Submit,
+} from '../route.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 import { type Field, postForm, renderFields } from './fields.ts';
 import {
@@ -80,8 +82,8 @@ interface FormDefinition<Value, Subject> {
 }
 
 export interface FormHandlers {
-  readonly show: (request: PageRequest, portal: Portal) => Promise<Reply>;
-  readonly submit: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
+  readonly show: Show;
+  readonly submit: Submit;
   readonly draft?: DraftRoute;
 }
 

@@ -21,7 +21,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { UNDO_LIFE_MS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
 import { describeEffects } from './change-description.ts';
 
 const NAME_BYTES = 120;
@@ -46,7 +46,7 @@ function undoForm(request: PageRequest, { position }: Change, label: string): Ht
 }
 
 /** POST /portal/changes/{position}/undo: 303, 400, 404, 409 */
-export async function undoChange(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const undoChange: Submit = async (request, portal, form) => {
   const change = await findRecentChange(request, portal, request.parameters['position'] ?? '');
   if (!change) {
     throw new AppError('not_found', 'There is nothing to undo. Find the change under Changes.');
@@ -60,7 +60,7 @@ export async function undoChange(request: PageRequest, portal: Portal, form: For
   const path = product ? pathOf(product) : '/products';
   const { position } = product ?? { position: await findDeletion(request, portal, change) };
   return redirect(request.link(path, didChange(position)));
-}
+};
 
 /** The position of a product's deletion; 0 without one. */
 export async function findDeletion(

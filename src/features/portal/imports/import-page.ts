@@ -4,15 +4,13 @@ import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { recognizeContent } from '../../../transfer/columns.ts';
 import { nameRejectedRows } from '../../../transfer/header.ts';
 import { postForm } from '../forms/fields.ts';
-import {
-  type Form, type FormState, hiddenField, initialState, NO_ERRORS, toActor,
-} from '../forms/form.ts';
+import { type FormState, hiddenField, initialState, NO_ERRORS, toActor } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { card } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal, Submit } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
 import { type Importer, isRunning, type JobDescription, type TaskView } from './job-kind.ts';
@@ -39,16 +37,14 @@ export async function showImport(request: PageRequest, portal: Portal): Promise<
 }
 
 /** POST /portal/import/{id}: 303, 404 */
-export async function changeImport(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const changeImport: Submit = async (request, portal, form) => {
   const job = await getJob(request, portal);
   const errors = new Map<string, string>();
   const task = await readTask(form, job.state.task, job.run, errors);
   if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
   await job.dryRun(task);
   return redirectToJob(request, job);
-}
+};
 
 export const importDraft: DraftRoute = {
   fields: SETTINGS_FIELDS,
@@ -60,9 +56,7 @@ export const importDraft: DraftRoute = {
 };
 
 /** POST /portal/import/{id}/commit: 303, 404, 409, 422, 503 */
-export async function commitImport(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const commitImport: Submit = async (request, portal, form) => {
   const job = await getJob(request, portal);
   const { task } = job.description;
   const errors = kindOf(task).validateStart?.(form, task) ?? NO_ERRORS;
@@ -83,22 +77,22 @@ export async function commitImport(
     + 'imported. Check the new preview.';
   const state = { ...initialState(), detail, status: 409 };
   return renderImport(request, portal, description, state);
-}
+};
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
-export async function cancelImport(request: PageRequest, portal: Portal): Promise<Reply> {
+export const cancelImport: Submit = async (request, portal) => {
   const job = await getJob(request, portal);
   if (job.state.phase === 'importing') await job.cancel();
   return redirectToJob(request, job);
-}
+};
 
 /** POST /portal/import/{id}/discard: 303, 404 */
-export async function discardImport(request: PageRequest, portal: Portal): Promise<Reply> {
+export const discardImport: Submit = async (request, portal) => {
   const { account: { sellerId }, link } = request;
   const { id, description } = await getJob(request, portal);
   await getImportJobs(portal).discard(sellerId, id);
   return redirect(link(viewTask(request, description).words.home));
-}
+};
 
 /** GET /portal/import/{id}/rejected: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {

@@ -18,7 +18,7 @@ import {
 } from '../limits.ts';
 import { renderExport } from '../products/export-file.ts';
 import { renderRecords } from '../records/records.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import { readUploadOptions, toFields, UPLOAD_FIELDS } from './csv-fields.ts';
 import type { ImportJob } from './import-job.ts';
@@ -57,11 +57,11 @@ export async function uploadFile(
 }
 
 /** POST /portal/import/sample: 303, 503. Opens the preview of the sample catalogue. */
-export async function importSample(request: PageRequest, portal: Portal): Promise<Reply> {
+export const importSample: Submit = async (request, portal) => {
   const jobs = getImportJobs(portal);
   return redirectToJob(request,
     await jobs.receive(toImporter(request), 'sample-catalogue.csv', readSample()));
-}
+};
 
 async function* readSample(): AsyncGenerator<Buffer, void, void> {
   yield await readFile(SAMPLE);

@@ -23,7 +23,7 @@ import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
+import type { AnonymousPageRequest, PageRequest, Portal, Submit } from '../route.ts';
 import { getKey, pathOf, renderLastUse } from './key-facts.ts';
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
@@ -86,13 +86,13 @@ export const keyForm = defineFormPage<NewApiKey>({
 });
 
 /** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
-export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const rotateKey: Submit = async (request, portal, form) => {
   const { sellerId, id, scopes } = await getKey(request, portal);
   const overlapMs = readOverlap(form);
   const context = { ...request.by, idempotency: readNonce(form) };
   return renderCreated(request, portal, scopes, (secret) =>
     portal.store.rotateKey({ sellerId, keyId: id }, secret, overlapMs, context));
-}
+};
 
 /** GET /portal/keys/{key_id}/revoke: 200, 404. POST: 303, 404 */
 export const revocationForm = defineFormPage({

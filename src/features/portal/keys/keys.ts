@@ -16,7 +16,7 @@ import { alert, card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { KEYS_SEARCHED_LIMIT, PASTED_KEY_LIMIT_CHARACTERS, PORTAL_PAGE_ROWS } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import { formatId, getKey, isActive, KEY_FACTS, pathOf, readKeyContext } from './key-facts.ts';
 
 const DONE = new Map([
@@ -120,11 +120,11 @@ export async function showFindKey(
 }
 
 /** POST /portal/keys/find: 303, 422 */
-export async function findKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const findKey: Submit = async (request, portal, form) => {
   const outcome = await identifyKey(request, portal, form);
   return 'key' in outcome ? redirect(request.link(`${pathOf(outcome.key)}?done=found`))
     : showFindKey(request, portal, outcome);
-}
+};
 
 /** The form, without what was pasted. @param action Below `/portal`. */
 export function renderFindForm(

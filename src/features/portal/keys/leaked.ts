@@ -7,14 +7,14 @@ import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Choice, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { type Form, type FormState, initialState, nonceField, readNonce } from '../forms/form.ts';
+import { type FormState, initialState, nonceField, readNonce } from '../forms/form.ts';
 import { describeChange } from '../history/change-description.ts';
 import { card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { KEY_CHANGES_SHOWN, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
 import { FIND_FIELDS, identifyKey, renderFindForm } from './keys.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
@@ -50,11 +50,11 @@ export async function showLeaked(
 }
 
 /** POST /portal/leaked: 303, 422 */
-export async function findLeaked(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const findLeaked: Submit = async (request, portal, form) => {
   const outcome = await identifyKey(request, portal, form);
   return 'key' in outcome ? redirect(request.link(leakedPathOf(outcome.key)))
     : showLeaked(request, portal, outcome);
-}
+};
 
 /** GET /portal/leaked/{key_id}: 200, 404 */
 export async function showLeakedKey(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -81,19 +81,17 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
 }
 
 /** POST /portal/leaked/{key_id}/revoke: 303, 404 */
-export async function revokeLeaked(request: PageRequest, portal: Portal): Promise<Reply> {
+export const revokeLeaked: Submit = async (request, portal) => {
   const key = await getKey(request, portal);
   await portal.store.revokeKey({ sellerId: key.sellerId, keyId: key.id }, request.by);
   return redirect(request.link(`${leakedPathOf(key)}?done=revoked`));
-}
+};
 
 /**
  * POST /portal/leaked/{key_id}/replace: 200, 400, 404, 409. Creates a key with the same
  * permissions, and revokes the leaked one.
  */
-export async function replaceLeaked(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const replaceLeaked: Submit = async (request, portal, form) => {
   const key = await getKey(request, portal);
   const { by } = request;
   const reference = { sellerId: key.sellerId, keyId: key.id };
@@ -106,7 +104,7 @@ export async function replaceLeaked(
     <p>The leaked key is revoked.</p>
     <p><a class="button" href="${request.link(leakedPathOf(key))}">See what the leaked key did</a>
     </p>`);
-}
+};
 
 function leakedPathOf(key: ApiKey): string {
   return `/leaked/${formatId(key)}`;

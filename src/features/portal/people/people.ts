@@ -21,7 +21,7 @@ import { findWholeNumber } from '../forms/typed-values.ts';
 import { card, copyable, facts, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { type PageRequest, type Portal, ROOT } from '../route.ts';
+import { type PageRequest, type Portal, ROOT, type Submit } from '../route.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
 import { ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
@@ -100,14 +100,13 @@ async function listInvitations(
 }
 
 /** POST /portal/people/invitations/{invitation}/revoke: 303, 404 */
-export async function revokeInvitation(
-  { account: { sellerId }, by, parameters, link }: PageRequest, { store }: Portal,
-): Promise<Reply> {
+export const revokeInvitation: Submit = async (request, { store }) => {
+  const { account: { sellerId }, by, parameters, link } = request;
   if (!await store.revokeInvitation(sellerId, parameters['invitation'] ?? '', by)) {
     throw new AppError('not_found', 'This invitation was used or revoked, or has expired.');
   }
   return redirect(link('/people?done=revoked'));
-}
+};
 
 /** The account in the path. @throws AppError `not_found` */
 async function getPerson(

@@ -17,7 +17,7 @@ import { card, details, type Facts, facts, flashNotice, notice } from '../html/e
 import { type Content, html, type Html } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
 import { formatBase } from './product-conflict.ts';
 import { describeFields, EDITED_FIELDS, type EditedValues, toText } from './product-form.ts';
 import { getProduct, pathOf } from './product-path.ts';
@@ -203,12 +203,10 @@ function archiveForm(request: PageRequest, product: Product, otherActions: Html)
 }
 
 /** POST /portal/products/{id}/archive: 303, 400, 404 */
-export async function archiveProduct(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const archiveProduct: Submit = async (request, portal, form) => {
   const { sellerId, id } = await getProduct(request, portal);
   const patch = { archived: form.get('to') === 'archived' || null };
   const write = toWriteContext(request, form);
   const { position } = await portal.store.patchProduct(write, { id }, patch, {});
   return redirect(request.link(pathOf({ sellerId, id }), didChange(position)));
-}
+};

@@ -19,7 +19,7 @@ import { facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal, Submit } from '../route.ts';
 import {
   EDITED_FIELDS, type EditedValues, inputNames, readProduct, renderGoneProduct,
 } from './product-form.ts';
@@ -35,9 +35,7 @@ export async function showProduct(request: PageRequest, portal: Portal): Promise
 }
 
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
-export async function editProduct(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const editProduct: Submit = async (request, portal, form) => {
   for (let attempt = 0; attempt < EDIT_ATTEMPTS_LIMIT; attempt += 1) {
     const product = await findProduct(request, portal);
     if (!product) return renderGoneProduct(request, portal, form);
@@ -45,7 +43,7 @@ export async function editProduct(
     if (reply) return reply;
   }
   throw new AppError('unavailable', 'The stock of this product keeps changing. Try again.');
-}
+};
 
 export const editDraft: DraftRoute = {
   fields: ['base', ...inputNames(EDITED_FIELDS), ...CHOICE_FIELDS],

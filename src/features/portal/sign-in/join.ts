@@ -22,7 +22,7 @@ import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { renderNewKey } from '../keys/key-form.ts';
-import type { AnonymousPageRequest, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal, Submit } from '../route.ts';
 import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';
 import { formatSessionToken, startSession } from './session.ts';
@@ -48,9 +48,7 @@ export async function showJoin(request: AnonymousPageRequest, portal: Portal): P
 }
 
 /** POST /portal/join: 200, 303, 422, 429, 503 */
-export async function join(
-  request: AnonymousPageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const join: Submit<AnonymousPageRequest> = async (request, portal, form) => {
   const { store, limits } = portal;
   const page = readPage(form);
   const codeHash = hashCode(form.get('code'));
@@ -69,7 +67,7 @@ export async function join(
   return register(request, portal, form, {
     ...fields, codeHash: needsCode ? codeHash : undefined,
   });
-}
+};
 
 /** Of the existing shop that the invitation is for. */
 async function findShopName(

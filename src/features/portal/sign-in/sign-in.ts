@@ -24,7 +24,7 @@ import {
   CHALLENGE_LIFE_MS, TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS,
 } from '../limits.ts';
 import { showDraft } from '../page-request.ts';
-import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
+import type { AnonymousPageRequest, PageRequest, Portal, Submit } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
@@ -43,9 +43,7 @@ export async function showSignIn(request: AnonymousPageRequest, portal: Portal):
 }
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
-export async function signIn(
-  request: AnonymousPageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const signIn: Submit<AnonymousPageRequest> = async (request, portal, form) => {
   const { store, passwords, limits } = portal;
   const { address } = request;
   const email = form.getTrimmed('email').toLowerCase();
@@ -68,7 +66,7 @@ export async function signIn(
   // A draft is too large for the cookie, so the pages carry it.
   return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
     : { ...renderCode(request, portal, draft), cookies: [cookie] };
-}
+};
 
 /** GET /portal/sign-in/code: 200, 303 */
 export async function showSignInCode(
@@ -79,9 +77,7 @@ export async function showSignInCode(
 }
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
-export async function signInWithCode(
-  request: AnonymousPageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const signInWithCode: Submit<AnonymousPageRequest> = async (request, portal, form) => {
   const draft = readDraft(form);
   const pending = await findPendingTwoFactor(request, portal);
   if (!pending) {
@@ -97,14 +93,14 @@ export async function signInWithCode(
   const errors = new Map([['code', 'Incorrect or already used. Each code works once: wait for the '
     + 'next one.']]);
   return renderCode(request, portal, draft, { ...initialState(), errors, detail });
-}
+};
 
 /** POST /portal/sign-out: 303 */
-export async function signOut(request: PageRequest, { store }: Portal): Promise<Reply> {
+export const signOut: Submit = async (request, { store }) => {
   const { account, user, by } = request;
   await store.endSessions(account, { id: user.session.id }, { ...by, type: 'signed_out' });
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
-}
+};
 
 /** A sign-in whose factors are verified, and what follows it. */
 interface CompletedSignIn {
@@ -268,9 +264,7 @@ export async function reopenSignIn(request: AnonymousPageRequest): Promise<Reply
 }
 
 /** POST /portal/sign-in/passkey: 303, 422, 429 */
-export async function signInWithPasskey(
-  request: AnonymousPageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const signInWithPasskey: Submit<AnonymousPageRequest> = async (request, portal, form) => {
   const { address } = request;
   const device = (await readDevice(request, portal))?.id;
   let outcome: Outcome = { detail: UNKNOWN_PASSKEY };
@@ -279,7 +273,7 @@ export async function signInWithPasskey(
     return 'use' in outcome;
   });
   return answer(request, portal, form, outcome);
-}
+};
 
 async function verify(request: AnonymousPageRequest, portal: Portal, form: Form): Promise<Outcome> {
   const { store } = portal;

@@ -9,13 +9,13 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { type Reply, replyJson } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
-import { type Form, hiddenField } from '../forms/form.ts';
+import { hiddenField } from '../forms/form.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS, PREFERENCE_LIFE_MS, TOUR_LIFE_MS } from '../limits.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
 import { formatCookie, readCookie } from '../sign-in/cookie.ts';
 
 /** Of the browser that hides the list. */
@@ -166,14 +166,12 @@ export async function showStart(request: PageRequest, portal: Portal): Promise<R
 }
 
 /** POST /portal/start: 303. Hides the list of the overview in this browser, or shows it. */
-export async function switchTour(
-  { link }: PageRequest, _portal: Portal, form: Form,
-): Promise<Reply> {
+export const switchTour: Submit = async ({ link }, _portal, form) => {
   const isHidden = form.get('tour') === HIDDEN;
   return redirect(link('/'), [formatCookie(
     TOUR_COOKIE, isHidden ? HIDDEN : '', isHidden ? PREFERENCE_LIFE_MS : 0,
   )]);
-}
+};
 
 /** GET /portal/start/progress: 200. The steps that are done, and what is known, for `tour.js`. */
 export async function showProgress(request: PageRequest, portal: Portal): Promise<Reply> {

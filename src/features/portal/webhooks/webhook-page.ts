@@ -14,9 +14,7 @@ import { getAttempt } from '../../webhooks/deliveries.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, defineFormPage } from '../forms/form-page.ts';
-import {
-  type Form, type FormState, hiddenField, nonceField, toWriteContext,
-} from '../forms/form.ts';
+import { type FormState, hiddenField, nonceField, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber, overlapField, readOverlap } from '../forms/typed-values.ts';
 import {
   alert, card, details, facts, flashNotice, madeBy, numeric, pager, type Row, table, toast,
@@ -24,7 +22,7 @@ import {
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS, WEBHOOK_RETRY_POLL_MS, WEBHOOK_RETRY_WAIT_MS } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
 import { renderSecretOnce } from './webhook-form.ts';
 import {
@@ -212,22 +210,22 @@ function renderSwitch(request: PageRequest, { status }: Webhook, action: string)
 }
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
-export async function testWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
+export const testWebhook: Submit = async (request, portal) => {
   const webhook = await getWebhook(request, portal);
   const { n } = await getWebhooks(portal).sendTest(webhook);
   return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${n}`));
-}
+};
 
 /** POST /portal/webhooks/{webhook_id}/attempts/{n}/resend: 303, 404, 410, 503 */
-export async function resendMessage(request: PageRequest, portal: Portal): Promise<Reply> {
+export const resendMessage: Submit = async (request, portal) => {
   const webhook = await getWebhook(request, portal);
   const attempt = await getAttempt(portal, webhook, request.parameters);
   const { n } = await getWebhooks(portal).resend(webhook, attempt);
   return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${n}`));
-}
+};
 
 /** POST /portal/webhooks/{webhook_id}/retry: 303, 404 */
-export async function retryNow(request: PageRequest, portal: Portal): Promise<Reply> {
+export const retryNow: Submit = async (request, portal) => {
   const webhook = await getWebhook(request, portal);
   const last = await findLastAttempt(portal, webhook);
   // It may have been retried since the page was shown.
@@ -240,7 +238,7 @@ export async function retryNow(request: PageRequest, portal: Portal): Promise<Re
     await setTimeout(WEBHOOK_RETRY_POLL_MS);
   }
   return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${next}`));
-}
+};
 
 /** The number of the newest attempt; 0 without one. */
 async function findLastAttempt({ store }: Portal, webhook: WebhookReference): Promise<number> {
@@ -249,26 +247,22 @@ async function findLastAttempt({ store }: Portal, webhook: WebhookReference): Pr
 }
 
 /** POST /portal/webhooks/{webhook_id}/status: 303, 400, 404 */
-export async function switchWebhook(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const switchWebhook: Submit = async (request, portal, form) => {
   const webhook = await getWebhook(request, portal);
   const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
   await portal.store.patchWebhook(toWriteContext(request), webhook.id, patch);
   const notice = patch.status === 'active' ? 'enabled' : 'disabled';
   return redirect(request.link(`${pathOf(webhook)}?done=${notice}`));
-}
+};
 
 /** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
-export async function rotateSecret(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const rotateSecret: Submit = async (request, portal, form) => {
   const { id } = await getWebhook(request, portal);
   const overlapMs = readOverlap(form);
   const write = toWriteContext(request, form);
   return renderSecretOnce(request, portal, () =>
     portal.store.rotateWebhookSecret(write, id, overlapMs));
-}
+};
 
 /** GET /portal/webhooks/{webhook_id}/delete: 200, 404. POST: 303, 400, 404, 422 */
 export const webhookDeletionForm = defineFormPage({

@@ -10,13 +10,13 @@ import { formatProductId } from '../../../../domain/id.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { Field } from '../../forms/fields.ts';
 import { defineFormPage } from '../../forms/form-page.ts';
-import { type Form, hiddenField, nonceField, takeValue } from '../../forms/form.ts';
+import { hiddenField, nonceField, takeValue } from '../../forms/form.ts';
 import { html } from '../../html/html.ts';
 import { redirect } from '../../html/page.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
 import { listFields, listPath, readList } from '../../products/product-search.ts';
 import { readSelection } from '../../products/product-selection.ts';
-import type { PageRequest, Portal } from '../../route.ts';
+import type { PageRequest, Portal, Submit } from '../../route.ts';
 import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
 import { countInCategory, restartBulk } from './bulk-task.ts';
 
@@ -35,9 +35,7 @@ interface Renaming {
 }
 
 /** POST /portal/products/selection: 303, 400, 422, 503 */
-export async function actOnSelection(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const actOnSelection: Submit = async (request, portal, form) => {
   const { link } = request;
   const list = readList(request, form);
   const action = form.get('action');
@@ -58,7 +56,7 @@ export async function actOnSelection(
   const suggestions = change.mode === 'category' ? await suggestCategories(request, portal) : [];
   const task = restartBulk({ selection, change, suggestions });
   return redirectToJob(request, await getImportJobs(portal).start(toImporter(request), task));
-}
+};
 
 /** GET /portal/categories/rename: 200, 404. POST: 303, 422, 503 */
 export const renameForm = defineFormPage<Renaming>({

@@ -1,25 +1,22 @@
 /** Starts the preview of a revert, which continues on the page of its job. */
 import { DAY_MS, findDuration } from '../../../../domain/time.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
-import type { Form } from '../../forms/form.ts';
 import { shorten } from '../../html/html.ts';
 import { ALWAYS } from '../../keys/leaked.ts';
 import { formatId, getKey } from '../../keys/key-facts.ts';
 import { KEY_NAME_BYTES } from '../../limits.ts';
 import { getRecord } from '../../records/import-record.ts';
-import type { PageRequest, Portal } from '../../route.ts';
+import type { PageRequest, Portal, Submit } from '../../route.ts';
 import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
 import { restartRevert, type RevertSubject, subjectOf } from './revert-task.ts';
 
 /** POST /portal/imports/{import_id}/revert: 303, 404, 503 */
-export async function revertImport(request: PageRequest, portal: Portal): Promise<Reply> {
+export const revertImport: Submit = async (request, portal) => {
   return startPreview(request, portal, subjectOf(await getRecord(request, portal)));
-}
+};
 
 /** POST /portal/leaked/{key_id}/revert: 303, 404, 410, 503 */
-export async function revertKeyChanges(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
+export const revertKeyChanges: Submit = async (request, portal, form) => {
   const key = await getKey(request, portal);
   const { sellerId, id: keyId, name, createdAt } = key;
   const lifeMs = findDuration(form.get('since')) ?? DAY_MS;
@@ -32,7 +29,7 @@ export async function revertKeyChanges(
     name: `Key ${shorten(name, KEY_NAME_BYTES)}`,
     path: `/changes?key=${formatId(key)}`,
   });
-}
+};
 
 async function startPreview(
   request: PageRequest, portal: Portal, subject: RevertSubject,

@@ -13,8 +13,8 @@ import type { Reply } from '../../../../http/response/reply.ts';
 import type { ProductEdit } from '../../../../store/catalogue-store.ts';
 import { type Field, postForm, renderFields } from '../../forms/fields.ts';
 import {
-  type FieldErrors, type Form, type FormState, hiddenField, initialState, NO_ERRORS, nonceField,
-  rejectedState, takeValue, toWriteContext,
+  type FieldErrors, type FormState, hiddenField, initialState, NO_ERRORS, nonceField, rejectedState,
+  takeValue, toWriteContext,
 } from '../../forms/form.ts';
 import { withCursor } from '../../forms/paging.ts';
 import { notice, table } from '../../html/elements.ts';
@@ -22,7 +22,7 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { redirect, renderPage } from '../../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../../limits.ts';
 import { pathOf as pathOfRecord } from '../../records/import-record.ts';
-import type { DraftRoute, PageRequest, Portal } from '../../route.ts';
+import type { DraftRoute, PageRequest, Portal, Submit } from '../../route.ts';
 import { pathOf } from '../product-path.ts';
 import {
   listFields, listPath, listQuery, readList, readSearch, readSearchPage,
@@ -56,7 +56,7 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
 }
 
 /** POST /portal/products/grid: 200 with the rows that were not saved, 303, 400, 409, 422 */
-export async function saveGrid(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export const saveGrid: Submit = async (request, portal, form) => {
   const submitted = readRows(form, request);
   const products = await findProducts(request, portal, submitted);
   const errors = new Map<string, string>();
@@ -75,7 +75,7 @@ export async function saveGrid(request: PageRequest, portal: Portal, form: Form)
     return renderGrid(request, portal, grid);
   }
   return save(request, portal, grid, edits, reason);
-}
+};
 
 export const gridDraft: DraftRoute = {
   fields: [...ROW_FIELDS, REASON.name],
