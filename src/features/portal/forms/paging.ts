@@ -5,7 +5,6 @@
  */
 import { splitPage } from '../../../api/list.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { Cursors } from '../../../http/cursor.ts';
 import type { ListCount } from '../../../store/write.ts';
 import type { Format } from '../html/format.ts';
 import { type Content, html } from '../html/html.ts';
@@ -55,21 +54,11 @@ const INVALID_CURSOR = 'This page link is no longer valid. This is the first pag
 export function readStart<Key>(
   { query }: PageRequest, { cursors }: Portal, scope: string, errors: Map<string, string>,
 ): PageStart<Key> | undefined {
-  const cursor = query.get('cursor') || undefined;
-  const start = findAnchor<PageStart<Key>>(cursors, pagesOf(scope), cursor);
-  if (start || cursor === undefined) return start;
-  errors.set('cursor', INVALID_CURSOR);
-  return undefined;
-}
-
-/** Undefined for a cursor of another scope. */
-function findAnchor<Anchor>(
-  cursors: Cursors, scope: string, cursor: string | undefined,
-): Anchor | undefined {
   try {
-    return cursors.parse<Anchor>(scope, cursor);
+    return cursors.parse<PageStart<Key>>(pagesOf(scope), query.get('cursor') || undefined);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
+    errors.set('cursor', INVALID_CURSOR);
     return undefined;
   }
 }
