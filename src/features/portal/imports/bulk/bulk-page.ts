@@ -10,7 +10,7 @@ import { formatProductId } from '../../../../domain/id.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { Field } from '../../forms/fields.ts';
 import { defineFormPage } from '../../forms/form-page.ts';
-import { hiddenField, nonceField, takeValue } from '../../forms/form.ts';
+import { hiddenField, nonceField, takeValue, undefinedIf } from '../../forms/form.ts';
 import { html } from '../../html/html.ts';
 import { redirect } from '../../html/page.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
@@ -113,12 +113,9 @@ async function countProducts(
 async function suggestCategories(
   { account: { sellerId }, position }: PageRequest, { store }: Portal,
 ): Promise<readonly string[]> {
-  try {
-    const query = { from: undefined, limit: CATEGORIES_SUGGESTED };
-    const categories = await store.listCategories(sellerId, query, position);
-    return categories.map(({ category }) => category);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') return [];
-    throw error;
-  }
+  const query = { from: undefined, limit: CATEGORIES_SUGGESTED };
+  const categories = await undefinedIf(
+    'unavailable', store.listCategories(sellerId, query, position),
+  );
+  return categories?.map(({ category }) => category) ?? [];
 }
