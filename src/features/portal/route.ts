@@ -131,6 +131,7 @@ export interface PageRequest extends AnonymousPageRequest {
   readonly openStream: OpenStream;
 }
 
+/** Handles a GET request. */
 export type Show<Request = PageRequest> = (request: Request, portal: Portal) => Promise<Reply>;
 /** Handles a complete form with a valid CSRF token. */
 export type Submit<Request = PageRequest> =
@@ -157,7 +158,7 @@ type SignedInPage = RoutePattern & { readonly access: 'signed-in'; readonly role
 );
 
 /** An upload: the handler reads the file and checks the CSRF token that precedes it. */
-interface UploadPage extends RoutePattern {
+export interface UploadPage extends RoutePattern {
   readonly access: 'upload';
   readonly role: Role;
   readonly method: 'POST';

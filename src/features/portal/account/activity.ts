@@ -1,6 +1,5 @@
 /** The audit log of the shop's people, keys and webhooks, newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
@@ -9,7 +8,7 @@ import { type Row, table } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Show } from '../route.ts';
 
 const LABELS: Readonly<Record<AuditType, string>> = {
   account_created: 'Account created',
@@ -60,7 +59,7 @@ const FIELDS: readonly Field[] = [{
 const BROWSER_TYPES: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
 /** GET /portal/activity: 200, 400 */
-export async function showActivity(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showActivity: Show = async (request, portal) => {
   const { query, link, account: { sellerId } } = request;
   const { store } = portal;
   const form = readFilters(query, FIELDS);
@@ -86,7 +85,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   })}
       ${renderPager(request, { path: '/activity', filters: form, noun: 'events', page, total })}`,
   });
-}
+};
 
 function renderEvent(
   { format }: PageRequest, { type, at, address, subject, actorName }: AuditEvent,

@@ -1,7 +1,6 @@
 /** An account's sessions: lists them, and signs out one browser or all others. */
 import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
 import { SESSIONS_PER_ACCOUNT_LIMIT } from '../../../store/limits.ts';
 import { postForm } from '../forms/fields.ts';
@@ -10,7 +9,7 @@ import { describeBrowser } from '../html/browser.ts';
 import { flashNotice, type Row, table } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal, Submit } from '../route.ts';
+import type { PageRequest, Portal, Show, Submit } from '../route.ts';
 import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
@@ -19,7 +18,7 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/account/sessions: 200 */
-export async function showSessions(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showSessions: Show = async (request, portal) => {
   const sessions = await listSessions(portal, request.account);
   return renderPage(request, portal, {
     title: 'Sessions',
@@ -36,7 +35,7 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
           && html`<button class="danger" name="session" value="others">Sign out all
             others</button>`}`, '')}`,
   });
-}
+};
 
 /** An account's unexpired sessions. */
 export async function listSessions(

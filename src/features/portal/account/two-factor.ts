@@ -16,7 +16,7 @@ import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { qrCode } from '../html/qr-code/qr-code.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
-import type { PageRequest, Portal, Submit } from '../route.ts';
+import type { PageRequest, Portal, Show, Submit } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
 
@@ -32,10 +32,10 @@ const FIELDS: readonly Field[] = [
 const OFF_FIELDS = [{ ...CURRENT_PASSWORD, id: 'off-password' }];
 
 /** GET /portal/account/two-factor: 200 */
-export async function showTwoFactor(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showTwoFactor: Show = async (request, portal) => {
   return request.account.hasTotp ? renderOn(request, portal, initialState())
     : renderOff(request, portal, generateTotpSecret(), initialState());
-}
+};
 
 /** POST /portal/account/two-factor: 200, 303, 422, 429, 503 */
 export const enableTwoFactor: Submit = async (request, portal, form) => {

@@ -1,11 +1,10 @@
 /** The categories of a shop, each with the number of its products. */
-import type { Reply } from '../../../http/response/reply.ts';
 import type { Category } from '../../../store/search-store.ts';
 import { flashNotice, numeric, pager, table } from '../html/elements.ts';
 import { html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Show } from '../route.ts';
 
 /** Bytes of a category on the page; the rest is cut off. */
 const CATEGORY_BYTES = 120;
@@ -16,7 +15,7 @@ const RENAME = '/categories/rename';
 const FLASH = new Map([['gone', 'That category has no products any more.']]);
 
 /** GET /portal/categories: 200, 503 */
-export async function showCategories(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showCategories: Show = async (request, portal) => {
   const { account: { sellerId }, position, query, link } = request;
   const from = query.get('from') || undefined;
   const categories = await portal.store.listCategories(
@@ -40,7 +39,7 @@ export async function showCategories(request: PageRequest, portal: Portal): Prom
       ${pager('Pages of categories', from === undefined ? undefined : link('/categories'),
     next === undefined ? undefined : link('/categories', new URLSearchParams({ from: next })))}`,
   });
-}
+};
 
 /** A page ends early if its names are long, since links contain them whole. */
 function fitPage(categories: readonly Category[]): readonly Category[] {

@@ -5,7 +5,6 @@
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId } from '../../../domain/id.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
@@ -26,7 +25,7 @@ import { pathOf } from '../products/product-path.ts';
 import {
   changesOf, findRecords, nameOf, pathOf as recordPathOf, renderLink, renderStatus,
 } from '../records/import-record.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Show } from '../route.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
 
 export const CHANGE_FIELDS: readonly Field[] = [
@@ -43,7 +42,7 @@ export const CHANGE_FIELDS: readonly Field[] = [
 const SKU_BYTES = 80;
 
 /** GET /portal/changes: 200, 400 */
-export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showChanges: Show = async (request, portal) => {
   const { link, account: { sellerId } } = request;
   const search = readSearch(request, portal);
   const { filter, upTo, isCollapsed, state: { form } } = search;
@@ -69,10 +68,10 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
     path: '/changes', filters: form, noun: 'changes', page, total, isGrouped: isCollapsed,
   })}`,
   });
-}
+};
 
 /** GET /portal/live: 200, 410, 503. The change stream for open pages, until the session ends. */
-export async function followLive(request: PageRequest, portal: Portal): Promise<Reply> {
+export const followLive: Show = async (request, portal) => {
   const { account: { sellerId }, position: current } = request;
   const lastId = String(request.headers['last-event-id'] || request.query.get('after'));
   const after = findWholeNumber(lastId) ?? Infinity;
@@ -85,7 +84,7 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
     openStream: request.openStream,
     disconnectSignal: request.disconnectSignal,
   }, portal);
-}
+};
 
 type Search = ReturnType<typeof readSearch>;
 

@@ -1,5 +1,4 @@
 /** Stock movements of all products: the list, and its export in the formats of the API. */
-import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { exportMovements } from '../../changes/movements.ts';
 import { renderPresets } from '../forms/date-range.ts';
@@ -15,7 +14,7 @@ import { KEY_NAME_BYTES, REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
 import { renderExportButtons, replyExport } from '../products/export-file.ts';
 import { pathOf } from '../products/product-path.ts';
 import { describeReason } from '../products/stock-ledger.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Show } from '../route.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
 import { type HistoryPage, readHistoryPage } from '../history/history-page.ts';
 
@@ -25,7 +24,7 @@ const FIELDS: readonly Field[] = [
 const [NAME_BYTES, SKU_BYTES] = [120, 100];
 
 /** GET /portal/movements: 200, 400 */
-export async function showMovements(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showMovements: Show = async (request, portal) => {
   const { link, account: { sellerId }, position: upTo } = request;
   const { filter, errors, form } = readSearch(request);
   const scope = `movements ${sellerId} ${JSON.stringify(filter)}`;
@@ -55,10 +54,10 @@ export async function showMovements(request: PageRequest, portal: Portal): Promi
   })}
       <p><a href="${link('/changes')}">All changes</a></p>`,
   });
-}
+};
 
 /** GET /portal/movements/export: 200, 400, 503 */
-export async function exportMovementList(request: PageRequest, portal: Portal): Promise<Reply> {
+export const exportMovementList: Show = async (request, portal) => {
   const { query, account: { sellerId }, position, openStream } = request;
   const { filter, errors } = readSearch(request);
   return replyExport(portal, 'stock-movements', query, errors, (mediaType) =>
@@ -66,7 +65,7 @@ export async function exportMovementList(request: PageRequest, portal: Portal): 
       caller: { sellerId, position }, openStream, mediaType,
       ledger: { filter, after: 0, upTo: position, isDescending: true },
     }));
-}
+};
 
 function readSearch(request: PageRequest) {
   const form = readFilters(request.query, FIELDS);

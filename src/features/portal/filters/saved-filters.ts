@@ -4,7 +4,6 @@
  */
 import { AppError } from '../../../domain/error.ts';
 import { lineValidator } from '../../../domain/validation.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { FilteredList } from '../../../store/account-store.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { readFilters } from '../forms/filter.ts';
@@ -13,7 +12,7 @@ import { notice } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import { SAVED_FILTER_LIMIT_CHARACTERS, SAVED_FILTER_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Submit } from '../route.ts';
 
 const NAME: Field = {
   name: 'filter_name', label: 'Name of the filter', isRequired: true,
@@ -57,7 +56,7 @@ export async function renderSavedFilters(
 /** @param fields Of each list that has a page. */
 export function filterHandlers(
   fields: Readonly<Partial<Record<FilteredList, (request: PageRequest) => readonly Field[]>>>,
-) {
+): { readonly save: Submit; readonly delete: Submit } {
   /** @throws AppError `invalid_data` */
   function readFilter(request: PageRequest, form: Form) {
     const list = LISTS.find((candidate) => candidate === form.get('list'));
@@ -71,7 +70,7 @@ export function filterHandlers(
 
   return {
     /** POST /portal/filters: 303, 400, 409 */
-    async save(request: PageRequest, { store }: Portal, form: Form): Promise<Reply> {
+    async save(request, { store }, form) {
       const filter = readFilter(request, form);
       const { list, query } = filter;
       if (!isSavable(query)) throw invalidFilter('Choose fewer or other filters.');
@@ -79,7 +78,7 @@ export function filterHandlers(
       return redirect(request.link(`/${list}`, withDone(query, 'filter-saved')));
     },
     /** POST /portal/filters/delete: 303, 400 */
-    async delete(request: PageRequest, { store }: Portal, form: Form): Promise<Reply> {
+    async delete(request, { store }, form) {
       const { list, name: saved, query } = readFilter(request, form);
       await store.deleteFilter(request.account.sellerId, list, saved);
       return redirect(request.link(`/${list}`, withDone(query, 'filter-deleted')));

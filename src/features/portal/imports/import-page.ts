@@ -10,7 +10,7 @@ import { card } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
-import type { DraftRoute, PageRequest, Portal, Submit } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal, Show, Submit } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
 import { type Importer, isRunning, type JobDescription, type TaskView } from './job-kind.ts';
@@ -32,9 +32,9 @@ export function toImporter(request: PageRequest): Importer {
 }
 
 /** GET /portal/import/{id}: 200, 404 */
-export async function showImport(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showImport: Show = async (request, portal) => {
   return renderImport(request, portal, (await getJob(request, portal)).description);
-}
+};
 
 /** POST /portal/import/{id}: 303, 404 */
 export const changeImport: Submit = async (request, portal, form) => {
@@ -95,7 +95,7 @@ export const discardImport: Submit = async (request, portal) => {
 };
 
 /** GET /portal/import/{id}/rejected: 200, 404 */
-export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
+export const downloadRejectedRows: Show = async (request, portal) => {
   const { state, upload } = await getJob(request, portal);
   const file = upload?.openRejected();
   if (isRunning(state) || !upload || !file) {
@@ -112,7 +112,7 @@ export async function downloadRejectedRows(request: PageRequest, portal: Portal)
     },
     body: file.read(),
   }));
-}
+};
 
 /** Redirects to an import's page after a short wait, in which most runs end. */
 export async function redirectToJob({ link }: PageRequest, job: ImportJob): Promise<Reply> {

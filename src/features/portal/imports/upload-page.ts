@@ -18,7 +18,7 @@ import {
 } from '../limits.ts';
 import { renderExport } from '../products/export-file.ts';
 import { renderRecords } from '../records/records.ts';
-import type { PageRequest, Portal, Submit } from '../route.ts';
+import type { PageRequest, Portal, Submit, UploadPage } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import { readUploadOptions, toFields, UPLOAD_FIELDS } from './csv-fields.ts';
 import type { ImportJob } from './import-job.ts';
@@ -40,9 +40,7 @@ const FLASH = new Map([
 ]);
 
 /** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
-export async function uploadFile(
-  request: PageRequest, portal: Portal, secret: string,
-): Promise<Reply> {
+export const uploadFile: UploadPage['handle'] = async (request, portal, secret) => {
   try {
     return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
@@ -54,7 +52,7 @@ export async function uploadFile(
     return await showImports(request, portal, new Map(errors.map(([name, detail]) =>
       [name, toFields(detail)])));
   }
-}
+};
 
 /** POST /portal/import/sample: 303, 503. Opens the preview of the sample catalogue. */
 export const importSample: Submit = async (request, portal) => {

@@ -16,7 +16,7 @@ import { alert, card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { KEYS_SEARCHED_LIMIT, PASTED_KEY_LIMIT_CHARACTERS, PORTAL_PAGE_ROWS } from '../limits.ts';
-import type { PageRequest, Portal, Submit } from '../route.ts';
+import type { PageRequest, Portal, Show, Submit } from '../route.ts';
 import { formatId, getKey, isActive, KEY_FACTS, pathOf, readKeyContext } from './key-facts.ts';
 
 const DONE = new Map([
@@ -26,7 +26,7 @@ const DONE = new Map([
 const RANGES_SHOWN = 2;
 
 /** GET /portal/keys: 200, 400 */
-export async function showKeys(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showKeys: Show = async (request, portal) => {
   const { account: { sellerId }, link } = request;
   const { store } = portal;
   const errors = new Map<string, string>();
@@ -65,10 +65,10 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
       ${renderPager(request, { path: '/keys', noun: 'keys', page, total })}
       ${keys.length > 0 && card('find', 'Find a key', renderFindForm(request, '/keys/find'))}`,
   });
-}
+};
 
 /** GET /portal/keys/{key_id}: 200, 404 */
-export async function showKey(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showKey: Show = async (request, portal) => {
   const key = await getKey(request, portal);
   const { link } = request;
   const context = await readKeyContext(request, portal);
@@ -85,7 +85,7 @@ export async function showKey(request: PageRequest, portal: Portal): Promise<Rep
     : html`<p>This key no longer works. <a href="${link('/keys/new')}">Create a new key</a>.</p>`}
     <p><a href="${link('/keys')}">All API keys</a></p>`,
   });
-}
+};
 
 function renderActions(request: PageRequest, key: ApiKey): Html {
   const path = request.link(pathOf(key));

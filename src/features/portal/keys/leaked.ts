@@ -14,7 +14,7 @@ import { html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { KEY_CHANGES_SHOWN, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
-import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show, type Submit } from '../route.ts';
 import { FIND_FIELDS, identifyKey, renderFindForm } from './keys.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
@@ -57,7 +57,7 @@ export const findLeaked: Submit = async (request, portal, form) => {
 };
 
 /** GET /portal/leaked/{key_id}: 200, 404 */
-export async function showLeakedKey(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showLeakedKey: Show = async (request, portal) => {
   const key = await getKey(request, portal);
   const { account: { sellerId }, format, link } = request;
   const context = await readKeyContext(request, portal);
@@ -78,7 +78,7 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
       </div>
       ${await renderKeyChanges(request, portal, key)}`,
   });
-}
+};
 
 /** POST /portal/leaked/{key_id}/revoke: 303, 404 */
 export const revokeLeaked: Submit = async (request, portal) => {

@@ -6,7 +6,6 @@ import { requestFields, responseFields } from '../../../api/description/header-f
 import type { OperationResponse, Tag } from '../../../api/description/operation.ts';
 import { PRODUCTS, type Route } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import {
   DESCRIPTION, KEY_DESCRIPTION, listFields, listPathParameters, listTags,
 } from '../../openapi/openapi.ts';
@@ -17,11 +16,11 @@ import {
 import { copyable, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal, Show } from '../route.ts';
 import { describeType, renderMeaning, renderProse, renderShapes, toSchema } from './schema-view.ts';
 
 /** GET /portal/api: 200 */
-export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showApi: Show = async (request, portal) => {
   const { routes } = portal.description;
   const { base, link, prefix } = request;
   return renderPage(request, portal, {
@@ -37,10 +36,10 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
         document</a> <a class="button" href="${link('/api/problems')}">Errors</a></p>
       ${listTags(routes).map((tag) => renderGroup(request, tag, routes))}`,
   });
-}
+};
 
 /** GET /portal/api/{operation}: 200, 404 */
-export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showOperation: Show = async (request, portal) => {
   const route = findRoute(portal, request.parameters['operation'] ?? '');
   if (!route) throw new AppError('not_found', 'The API has no operation with this name.');
   const isOff = route.isEnabled?.(portal) === false;
@@ -51,10 +50,10 @@ export async function showOperation(request: PageRequest, portal: Portal): Promi
       ${renderOperation(request, portal, route, await readPathValues(request, portal, route))}
       <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
-}
+};
 
 /** GET /portal/api/problems: 200 */
-export async function showProblems(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showProblems: Show = async (request, portal) => {
   const problems = [...describeProblems()];
   const schemas = problems.flatMap(([, { content = {} }]) => schemasOf(content));
   return renderPage(request, portal, {
@@ -67,7 +66,7 @@ export async function showProblems(request: PageRequest, portal: Portal): Promis
         ${content && renderContents(content)}`)}
       <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
-}
+};
 
 function renderGroup({ link }: PageRequest, tag: Tag, routes: readonly Route[]): Html {
   const { name, description } = tag;

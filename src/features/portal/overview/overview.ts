@@ -4,7 +4,6 @@
  * delay the rest.
  */
 import { DAY_MS } from '../../../domain/time.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
 import { undefinedIf } from '../forms/form.ts';
 import { barChart } from '../html/chart.ts';
@@ -13,14 +12,14 @@ import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show } from '../route.ts';
 import { renderTourCard } from '../start/tour.ts';
 import { renderRequestStats } from './request-stats.ts';
 
 const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
 
 /** GET /portal: 200 */
-export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showOverview: Show = async (request, portal) => {
   const { account: { sellerId }, position } = request;
   // The others are about keys and webhooks, too.
   const isOwner = request.may('owner');
@@ -48,7 +47,7 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
       ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,
     scripts: tour ? ['tour.js'] : [],
   });
-}
+};
 
 type CatalogueStats = NonNullable<Awaited<ReturnType<typeof readCatalogueStats>>>;
 

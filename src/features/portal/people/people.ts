@@ -21,7 +21,7 @@ import { findWholeNumber } from '../forms/typed-values.ts';
 import { card, copyable, facts, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { type PageRequest, type Portal, ROOT, type Submit } from '../route.ts';
+import { type PageRequest, type Portal, ROOT, type Show, type Submit } from '../route.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
 import { ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
@@ -32,7 +32,7 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/people: 200 */
-export async function showPeople(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showPeople: Show = async (request, portal) => {
   const { account: { sellerId }, link } = request;
   const people = await portal.store.listAccounts(sellerId);
   const invitations = await listInvitations(request, portal);
@@ -54,7 +54,7 @@ export async function showPeople(request: PageRequest, portal: Portal): Promise<
       ${card('roles', 'Roles', facts(ROLES.map((role) =>
     [ROLE_LABELS[role], ROLE_MEANINGS[role]])))}`,
   });
-}
+};
 
 function renderPerson(request: PageRequest, person: Account): Row {
   const { account, format, link } = request;
@@ -125,7 +125,7 @@ function pathOf({ accountId }: Account): string {
 }
 
 /** GET /portal/people/{account_id}: 200, 404 */
-export async function showPerson(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showPerson: Show = async (request, portal) => {
   const person = await getPerson(request, portal);
   const { email, createdAt, seenAt } = person;
   const { format, link } = request;
@@ -143,7 +143,7 @@ export async function showPerson(request: PageRequest, portal: Portal): Promise<
     <p><a class="button danger" href="${path}/remove">Remove from the shop</a></p>
     <p><a href="${link('/people')}">All people</a></p>`,
   });
-}
+};
 
 const NAME_FIELD = {
   name: 'name', label: 'Name', isRequired: true, maxLength: ACTOR_LIMIT_CODE_POINTS,

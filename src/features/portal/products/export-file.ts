@@ -9,7 +9,7 @@ import type { FieldErrors } from '../forms/form.ts';
 import { card } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from './product-search.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import type { PageRequest, Portal, Show } from '../route.ts';
 
 const FORMATS: readonly Choice[] = [
   { value: 'csv', label: 'CSV, for spreadsheets' },
@@ -17,7 +17,7 @@ const FORMATS: readonly Choice[] = [
 ];
 
 /** GET /portal/export: 200, 400, 503 */
-export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
+export const exportFile: Show = async (request, portal) => {
   const { query, account: { sellerId }, position, openStream } = request;
   const { list: listQuery, state: { errors } } = readSearch(request, portal);
   const list = query.has('archived') ? listQuery : withArchived(listQuery);
@@ -25,7 +25,7 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
     const caller = { sellerId, position };
     return exportProducts(portal.store, { caller, list, mediaType, openStream });
   });
-}
+};
 
 /**
  * An export as a file, named after what it contains and the day. @param query Has the format.

@@ -1,7 +1,6 @@
 /** The product list: search form, table and empty state. */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { changeToast } from '../history/undo.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
@@ -12,7 +11,7 @@ import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { archivedTag } from './product-view.ts';
 import { pathOf } from './product-path.ts';
@@ -40,7 +39,7 @@ const FLASH = new Map([
 ]);
 
 /** GET /portal/products: 200, 400, 503 */
-export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showProducts: Show = async (request, portal) => {
   const { account: { sellerId }, position, link } = request;
   const search = readSearch(request, portal);
   const { list, start, state } = search;
@@ -73,7 +72,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   })}`),
     scripts: ['live.js', 'select.js'],
   });
-}
+};
 
 /** @param otherBytes What else takes space from texts. */
 function productTable(

@@ -19,7 +19,7 @@ import { facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
-import type { DraftRoute, PageRequest, Portal, Submit } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal, Show, Submit } from '../route.ts';
 import {
   EDITED_FIELDS, type EditedValues, inputNames, readProduct, renderGoneProduct,
 } from './product-form.ts';
@@ -30,9 +30,9 @@ import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
 import { fillIn, listFacts, renderProduct, STOCK_FIELDS } from './product-view.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
-export async function showProduct(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showProduct: Show = async (request, portal) => {
   return renderProduct(request, portal, await getProduct(request, portal));
-}
+};
 
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
 export const editProduct: Submit = async (request, portal, form) => {

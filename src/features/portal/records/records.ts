@@ -3,7 +3,6 @@ import {
   countChanges, IMPORT_KINDS, type ImportRecord, type RevertedChanges,
 } from '../../../domain/catalogue/import.ts';
 import { formatImportId, formatKeyId, type ImportId } from '../../../domain/id.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
@@ -12,7 +11,7 @@ import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS, SOURCE_BYTES } from '../limits.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show } from '../route.ts';
 import {
   changesOf, getRecord, KIND_CHOICES, nameOf, renderLink, renderRevertButton, renderStatus,
 } from './import-record.ts';
@@ -30,7 +29,7 @@ const OUTCOMES: readonly (readonly [name: string, label: string])[] = [
 ];
 
 /** GET /portal/imports: 200, 400 */
-export async function showRecords(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showRecords: Show = async (request, portal) => {
   const { account: { sellerId }, query, link } = request;
   const form = readFilters(query, FIELDS);
   const kind = IMPORT_KINDS.find((candidate) => candidate === form.get('kind'));
@@ -51,7 +50,7 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
       ${await renderRecords(request, portal, page.rows)}
       ${renderPager(request, { path: '/imports', filters: form, noun: 'imports', page, total })}`,
   });
-}
+};
 
 /** A table of records, newest first. */
 export async function renderRecords(
@@ -79,7 +78,7 @@ export async function renderRecords(
 }
 
 /** GET /portal/imports/{import_id}: 200, 404 */
-export async function showRecord(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showRecord: Show = async (request, portal) => {
   const { link } = request;
   const record = await getRecord(request, portal);
   const { sellerId, keyId, actor, finishedAt } = record;
@@ -100,7 +99,7 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
       </div>
       <p><a href="${link('/imports')}">All imports</a></p>`,
   });
-}
+};
 
 function renderFacts(request: PageRequest, record: ImportRecord, by: string | undefined): Html {
   const { format } = request;

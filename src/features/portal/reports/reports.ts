@@ -22,7 +22,7 @@ import { findKeyId } from '../keys/key-facts.ts';
 import { OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, TOP_MOVERS_SHOWN } from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import { pathOf } from '../products/product-path.ts';
-import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show } from '../route.ts';
 import { keepNewest, type StockAtDay, stockHistories } from './stock-history.ts';
 
 /** Longer periods show the ends of weeks. */
@@ -30,7 +30,7 @@ const DAILY_LIMIT_DAYS = 100;
 const [WEEK_DAYS, NAME_BYTES] = [7, 120];
 
 /** GET /portal/reports: 200 */
-export async function showReports(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showReports: Show = async (request, portal) => {
   const { link } = request;
   if (request.position === 0) return renderEmptyPage(request, portal);
   const days = readPeriod(request);
@@ -53,7 +53,7 @@ export async function showReports(request: PageRequest, portal: Portal): Promise
       ${hasPage(portal, '/movements') && html`
         <p><a href="${link('/movements')}">View each movement</a></p>`}`,
   });
-}
+};
 
 function renderEmptyPage(request: PageRequest, portal: Portal): Reply {
   const { link } = request;
@@ -214,7 +214,7 @@ function listHours(byHour: ReadonlyMap<number, Usage>): ReportFile {
 }
 
 /** GET /portal/reports/{report}: 200, 404 */
-export async function downloadReport(request: PageRequest, portal: Portal): Promise<Reply> {
+export const downloadReport: Show = async (request, portal) => {
   const name = request.parameters['report'] ?? '';
   const read = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
   if (!read) throw new AppError('not_found', NO_REPORT);
@@ -228,7 +228,7 @@ export async function downloadReport(request: PageRequest, portal: Portal): Prom
     },
     body: formatCsvHeader(columns) + rows.map((row) => formatCsvRow(row)).join(''),
   };
-}
+};
 
 function formatDay(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -13,7 +13,7 @@ import { identifyKey } from '../keys/keys.ts';
 import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import { SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS } from '../limits.ts';
 import {
-  type Finder, hasPage, type PageRequest, type Portal, type SearchResult,
+  type Finder, hasPage, type PageRequest, type Portal, type SearchResult, type Show,
 } from '../route.ts';
 import { importFinder, keyFinder, productFinder } from './find-matches.ts';
 import { findPages, type FoundPage } from './page-index.ts';
@@ -32,7 +32,7 @@ const NAME_BYTES = 200;
 const query = lineValidator(SEARCH_LIMIT_CODE_POINTS);
 
 /** GET /portal/search: 200, 303, 400 */
-export async function showSearch(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showSearch: Show = async (request, portal) => {
   const q = request.query.get('q').trim();
   if (listKeyLike(q).some(({ length }) => length >= API_KEY_CHARACTERS)) {
     return findPasted(request, portal, q);
@@ -67,7 +67,7 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
         <p>Nothing matches “${q}”.</p>${archived}</div>${renderTips()}`}
       ${(exact !== undefined || shownGroups.length > 0) && archived}`,
   });
-}
+};
 
 function renderSearch(
   request: PageRequest, portal: Portal,

@@ -22,7 +22,7 @@ import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { renderNewKey } from '../keys/key-form.ts';
-import type { AnonymousPageRequest, Portal, Submit } from '../route.ts';
+import type { AnonymousPageRequest, Portal, Show, Submit } from '../route.ts';
 import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';
 import { formatSessionToken, startSession } from './session.ts';
@@ -41,11 +41,11 @@ const PAGES = {
 } as const;
 
 /** GET /portal/join: 200, 303 */
-export async function showJoin(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
+export const showJoin: Show<AnonymousPageRequest> = async (request, portal) => {
   if (request.user) return redirect(request.link('/'));
   const shop = request.query.get('shop');
   return renderJoin(request, portal, initialState({ currency: DEFAULT_CURRENCY, shop }));
-}
+};
 
 /** POST /portal/join: 200, 303, 422, 429, 503 */
 export const join: Submit<AnonymousPageRequest> = async (request, portal, form) => {

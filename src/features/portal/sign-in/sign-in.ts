@@ -24,7 +24,7 @@ import {
   CHALLENGE_LIFE_MS, TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS,
 } from '../limits.ts';
 import { showDraft } from '../page-request.ts';
-import type { AnonymousPageRequest, PageRequest, Portal, Submit } from '../route.ts';
+import type { AnonymousPageRequest, Portal, Show, Submit } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
@@ -34,13 +34,13 @@ import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './sessio
 import { redirectToSignIn, renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
 
 /** GET /portal/sign-in: 200, 303 */
-export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
+export const showSignIn: Show<AnonymousPageRequest> = async (request, portal) => {
   const to = request.query.get('to') ?? '';
   if (request.user) return redirect(request.link(toPagePath(to)));
   const [seller] = await portal.store.listSellers({ after: undefined, limit: 1 });
   if (!seller) return redirect(request.link('/join'));
   return renderSignIn(request, portal, { to, draft: '', isLate: request.query.has('late') });
-}
+};
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
 export const signIn: Submit<AnonymousPageRequest> = async (request, portal, form) => {
@@ -69,12 +69,10 @@ export const signIn: Submit<AnonymousPageRequest> = async (request, portal, form
 };
 
 /** GET /portal/sign-in/code: 200, 303 */
-export async function showSignInCode(
-  request: AnonymousPageRequest, portal: Portal,
-): Promise<Reply> {
+export const showSignInCode: Show<AnonymousPageRequest> = async (request, portal) => {
   const pending = await findPendingTwoFactor(request, portal);
   return pending ? renderCode(request, portal, '') : redirect(request.link('/sign-in?late'));
-}
+};
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
 export const signInWithCode: Submit<AnonymousPageRequest> = async (request, portal, form) => {
@@ -241,27 +239,23 @@ type Outcome =
   | { readonly detail: string };
 
 /** GET /portal/sign-in/passkey/options: 200, 404. What `passkey.js` asks the browser. */
-export async function sendSignInOptions(
-  request: AnonymousPageRequest, portal: Portal,
-): Promise<Reply> {
+export const sendSignInOptions: Show<AnonymousPageRequest> = async (request, portal) => {
   const challenge = await issueChallenge(request, portal, 'sign in');
   const options = { ...challenge, allowed: [], lifeMs: CHALLENGE_LIFE_MS };
   return replyJson(JSON.stringify(options));
-}
+};
 
 /** GET /portal/account/passkeys/options: 200, 404. What `passkey.js` asks for a confirmation. */
-export async function sendConfirmationOptions(
-  request: PageRequest, portal: Portal,
-): Promise<Reply> {
+export const sendConfirmationOptions: Show = async (request, portal) => {
   const challenge = await issueChallenge(request, portal, 'confirm');
   const allowed = await listHostPasskeys(request, portal);
   return replyJson(JSON.stringify({ ...challenge, allowed }));
-}
+};
 
 /** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
-export async function reopenSignIn(request: AnonymousPageRequest): Promise<Reply> {
+export const reopenSignIn: Show<AnonymousPageRequest> = async (request) => {
   return redirectToSignIn(request);
-}
+};
 
 /** POST /portal/sign-in/passkey: 303, 422, 429 */
 export const signInWithPasskey: Submit<AnonymousPageRequest> = async (request, portal, form) => {

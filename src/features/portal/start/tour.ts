@@ -7,7 +7,7 @@ import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
-import { type Reply, replyJson } from '../../../http/response/reply.ts';
+import { replyJson } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
 import { hiddenField } from '../forms/form.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
@@ -15,7 +15,7 @@ import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS, PREFERENCE_LIFE_MS, TOUR_LIFE_MS } from '../limits.ts';
-import { hasPage, type PageRequest, type Portal, type Submit } from '../route.ts';
+import { hasPage, type PageRequest, type Portal, type Show, type Submit } from '../route.ts';
 import { formatCookie, readCookie } from '../sign-in/cookie.ts';
 
 /** Of the browser that hides the list. */
@@ -150,7 +150,7 @@ const STEPS: Readonly<Record<StepId, RenderStep>> = {
 };
 
 /** GET /portal/start: 200. Also shows a list that is done or hidden. */
-export async function showStart(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showStart: Show = async (request, portal) => {
   const tour = await readTour(request, portal);
   const doneCount = tour.steps.filter(({ isDone }) => isDone).length;
   return renderPage(request, portal, {
@@ -163,7 +163,7 @@ export async function showStart(request: PageRequest, portal: Portal): Promise<R
         ${hiddenField('tour', 'shown')}<button>Show this list on the overview</button>`, '')}`,
     scripts: ['tour.js'],
   });
-}
+};
 
 /** POST /portal/start: 303. Hides the list of the overview in this browser, or shows it. */
 export const switchTour: Submit = async ({ link }, _portal, form) => {
@@ -174,8 +174,8 @@ export const switchTour: Submit = async ({ link }, _portal, form) => {
 };
 
 /** GET /portal/start/progress: 200. The steps that are done, and what is known, for `tour.js`. */
-export async function showProgress(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showProgress: Show = async (request, portal) => {
   const tour = await readTour(request, portal);
   const done = tour.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
   return replyJson(JSON.stringify({ done, notes: { request: describeCall(request, tour) } }));
-}
+};

@@ -7,20 +7,19 @@ import type {
 } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { postForm } from '../forms/fields.ts';
 import { card, copyable, facts, renderPositions } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Show } from '../route.ts';
 import { findObstacle, getWebhook, nameOf, pathOf, WEBHOOK_TEXT_BYTES } from './webhooks.ts';
 
 /** The outcome of an attempt that succeeded. */
 export const DELIVERED = 'delivered';
 
 /** GET /portal/webhooks/{webhook_id}/attempts/{n}: 200, 404 */
-export async function showAttempt(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showAttempt: Show = async (request, portal) => {
   const webhook = await getWebhook(request, portal);
   const attempt = await getAttempt(portal, webhook, request.parameters);
   const { format, link } = request;
@@ -43,7 +42,7 @@ export async function showAttempt(request: PageRequest, portal: Portal): Promise
       ${renderExchange(request, attempt)}
       <p><a href="${back}">Back to webhook</a></p>`,
   });
-}
+};
 
 export function renderOutcome(outcome: string): Content {
   return outcome === DELIVERED ? html`<span class="tag good">delivered</span>`

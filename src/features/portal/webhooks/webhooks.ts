@@ -19,7 +19,7 @@ import type { Format } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { WEBHOOK_BANNER_ATTEMPTS, WEBHOOK_BANNER_ROWS } from '../limits.ts';
-import type { Finder, PageRequest, Portal, SearchResult } from '../route.ts';
+import type { Finder, PageRequest, Portal, SearchResult, Show } from '../route.ts';
 import { cut, matcherOf } from '../search/find-matches.ts';
 
 /** Limit on a URL, a description or an outcome in lists and titles. */
@@ -37,7 +37,7 @@ const FLASH = new Map([
 ]);
 
 /** GET /portal/webhooks: 200 */
-export async function showWebhooks(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showWebhooks: Show = async (request, portal) => {
   const webhooks = await listWebhooks(request, portal);
   if (!webhooks) return renderDisabled(request, portal);
   return renderPage(request, portal, {
@@ -54,7 +54,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
       to notify your own server of each change as it happens.</p>`,
   })}`,
   });
-}
+};
 
 /** All of the shop; undefined if webhooks are disabled. */
 async function listWebhooks(

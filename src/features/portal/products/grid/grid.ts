@@ -22,7 +22,7 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { redirect, renderPage } from '../../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../../limits.ts';
 import { pathOf as pathOfRecord } from '../../records/import-record.ts';
-import type { DraftRoute, PageRequest, Portal, Submit } from '../../route.ts';
+import type { DraftRoute, PageRequest, Portal, Show, Submit } from '../../route.ts';
 import { pathOf } from '../product-path.ts';
 import {
   listFields, listPath, listQuery, readList, readSearch, readSearchPage,
@@ -41,7 +41,7 @@ const REASON: Field = {
 };
 
 /** GET /portal/products/grid: 200, 503. The products in the query, or a page of the list. */
-export async function showGrid(request: PageRequest, portal: Portal): Promise<Reply> {
+export const showGrid: Show = async (request, portal) => {
   const { query, format, link } = request;
   const isSelection = query.has('id');
   const { products, next } = isSelection ? { products: await readSelected(request, portal) }
@@ -53,7 +53,7 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
     list, state: initialState(),
     next: next && link('/products/grid', next),
   });
-}
+};
 
 /** POST /portal/products/grid: 200 with the rows that were not saved, 303, 400, 409, 422 */
 export const saveGrid: Submit = async (request, portal, form) => {
