@@ -11,7 +11,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import {
   fieldErrorsFrom, Form, type FormState, hiddenField, NO_ERRORS, nonceField, rejectedState,
-  toWriteContext,
+  toWriteContext, undefinedIf,
 } from '../forms/form.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
 import { didChange, findDeletion } from '../history/undo.ts';
@@ -121,12 +121,12 @@ export const deletionForm = defineForm({
     const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
     if (id === undefined) throw noProduct();
     const position = findWholeNumber(state.form.get('position'));
-    try {
-      const ifMatch = position === undefined ? [] : [position];
-      await portal.store.deleteProduct(toWriteContext(request, state.form), { id }, { ifMatch });
-    } catch (error) {
-      const isChanged = error instanceof AppError && error.code === 'precondition_failed';
-      if (!isChanged) throw error;
+    const ifMatch = position === undefined ? [] : [position];
+    const write = toWriteContext(request, state.form);
+    const deleted = await undefinedIf(
+      'precondition_failed', portal.store.deleteProduct(write, { id }, { ifMatch }),
+    );
+    if (!deleted) {
       const detail = 'The product has changed, so it was not deleted. Check the current version '
         + 'below.';
       return renderDeletion(request, portal, { ...state, detail, status: 409 });
