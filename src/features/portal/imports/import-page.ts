@@ -32,9 +32,8 @@ export function toImporter(request: PageRequest): Importer {
 }
 
 /** GET /portal/import/{id}: 200, 404 */
-export const showImport: Show = async (request, portal) => {
-  return renderImport(request, portal, (await getJob(request, portal)).description);
-};
+export const showImport: Show = async (request, portal) =>
+  renderImport(request, portal, (await getJob(request, portal)).description);
 
 /** POST /portal/import/{id}: 303, 404 */
 export const changeImport: Submit = async (request, portal, form) => {

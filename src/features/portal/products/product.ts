@@ -30,9 +30,8 @@ import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
 import { fillIn, listFacts, renderProduct, STOCK_FIELDS } from './product-view.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
-export const showProduct: Show = async (request, portal) => {
-  return renderProduct(request, portal, await getProduct(request, portal));
-};
+export const showProduct: Show = async (request, portal) =>
+  renderProduct(request, portal, await getProduct(request, portal));
 
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
 export const editProduct: Submit = async (request, portal, form) => {

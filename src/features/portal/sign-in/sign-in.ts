@@ -253,9 +253,8 @@ export const sendConfirmationOptions: Show = async (request, portal) => {
 };
 
 /** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
-export const reopenSignIn: Show<AnonymousPageRequest> = async (request) => {
-  return redirectToSignIn(request);
-};
+export const reopenSignIn: Show<AnonymousPageRequest> = async (request) =>
+  redirectToSignIn(request);
 
 /** POST /portal/sign-in/passkey: 303, 422, 429 */
 export const signInWithPasskey: Submit<AnonymousPageRequest> = async (request, portal, form) => {

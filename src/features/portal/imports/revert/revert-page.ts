@@ -11,9 +11,8 @@ import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
 import { restartRevert, type RevertSubject, subjectOf } from './revert-task.ts';
 
 /** POST /portal/imports/{import_id}/revert: 303, 404, 503 */
-export const revertImport: Submit = async (request, portal) => {
-  return startPreview(request, portal, subjectOf(await getRecord(request, portal)));
-};
+export const revertImport: Submit = async (request, portal) =>
+  startPreview(request, portal, subjectOf(await getRecord(request, portal)));
 
 /** POST /portal/leaked/{key_id}/revert: 303, 404, 410, 503 */
 export const revertKeyChanges: Submit = async (request, portal, form) => {
