@@ -7,10 +7,9 @@ import {
   type AccountSettings, parseEmail, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, defineFormPage } from '../forms/form-page.ts';
-import { type FormState, takeValue } from '../forms/form.ts';
+import { takeValue } from '../forms/form.ts';
 import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -52,7 +51,18 @@ const FIELDS: readonly Field[] = [
 /** GET /portal/account: 200. POST: 303, 422 */
 export const settingsForm = defineForm<AccountSettings>({
   fields: FIELDS,
-  render: renderAccount,
+  async render(request, portal, state) {
+    return renderPage(request, portal, {
+      title: 'Account',
+      state, fields: FIELDS,
+      content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
+        ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
+        ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
+          ${renderFields(completeFields(request, portal), state)}
+          <button class="primary">Save settings</button>`))}
+        ${card('shop', 'Shop', renderShop(request))}`,
+    });
+  },
   initial: ({ account: { locale, timeZone } }) => ({ locale, time_zone: timeZone }),
   read: (form, errors) => ({
     locale: takeValue(errors, 'locale', parseLocale(form.getTrimmed('locale')), ''),
@@ -63,21 +73,6 @@ export const settingsForm = defineForm<AccountSettings>({
     return redirect(link('/account?done=settings'));
   },
 });
-
-async function renderAccount(
-  request: PageRequest, portal: Portal, state: FormState,
-): Promise<Reply> {
-  return renderPage(request, portal, {
-    title: 'Account',
-    state, fields: FIELDS,
-    content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
-      ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
-      ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
-        ${renderFields(completeFields(request, portal), state)}
-        <button class="primary">Save settings</button>`))}
-      ${card('shop', 'Shop', renderShop(request))}`,
-  });
-}
 
 async function renderSecurity(
   { account, link, format }: PageRequest, portal: Portal,

@@ -7,7 +7,6 @@ import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { lineValidator } from '../../../../domain/validation.ts';
 import { AppError } from '../../../../domain/error.ts';
 import { formatProductId } from '../../../../domain/id.ts';
-import type { Reply } from '../../../../http/response/reply.ts';
 import type { Field } from '../../forms/fields.ts';
 import { defineFormPage } from '../../forms/form-page.ts';
 import { hiddenField, nonceField, takeValue, undefinedIf } from '../../forms/form.ts';
@@ -80,28 +79,24 @@ export const renameForm = defineFormPage<Renaming>({
     if (to === from) errors.set('to', 'The category has this name. Enter another one.');
     return { from, to };
   },
-  save: rename,
+  /** Starts at once, unless the two categories will be merged or the preview takes long. */
+  async save({ from, to }, request, portal) {
+    // After a double click, the products already have the new name.
+    if (await countProducts(request, portal, from) === 0) {
+      return redirect(request.link('/categories?done=gone'));
+    }
+    const task = restartBulk({
+      selection: { filter: { category: from, archived: 'any' } },
+      change: { mode: 'category', category: to }, suggestions: [],
+    });
+    const job = await getImportJobs(portal).start(toImporter(request), task);
+    const reply = await redirectToJob(request, job);
+    const { phase, revision } = job.state;
+    if (phase !== 'ready' || task.preview?.others !== 0) return reply;
+    await job.commit(revision, toImporter(request));
+    return redirectToJob(request, job);
+  },
 });
-
-/** Starts at once, unless the two categories will be merged or the preview takes long. */
-async function rename(
-  { from, to }: Renaming, request: PageRequest, portal: Portal,
-): Promise<Reply> {
-  // After a double click, the products already have the new name.
-  if (await countProducts(request, portal, from) === 0) {
-    return redirect(request.link('/categories?done=gone'));
-  }
-  const task = restartBulk({
-    selection: { filter: { category: from, archived: 'any' } },
-    change: { mode: 'category', category: to }, suggestions: [],
-  });
-  const job = await getImportJobs(portal).start(toImporter(request), task);
-  const reply = await redirectToJob(request, job);
-  const { phase, revision } = job.state;
-  if (phase !== 'ready' || task.preview?.others !== 0) return reply;
-  await job.commit(revision, toImporter(request));
-  return redirectToJob(request, job);
-}
 
 async function countProducts(
   { account: { sellerId }, position }: PageRequest, { store }: Portal, category: string,
