@@ -155,9 +155,10 @@ function renderPhase(
   const discard = button('discard', words.discard, words.isDiscardDangerous);
   if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
-      <p class="quiet">${words.leave}</p>
+      <p class="quiet">You can leave this page; the ${words.noun} continues. If the server stops,
+        the ${words.noun} ends. ${words.kept}</p>
       <div class="actions">${phase === 'checking' ? discard
-    : button('cancel', words.cancel, true)}</div>`;
+    : button('cancel', `Cancel ${words.noun}`, true)}</div>`;
   }
   if (phase === 'ready') {
     const isUnclear = isKindUnclear(job);

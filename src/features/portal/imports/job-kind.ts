@@ -173,16 +173,15 @@ interface TaskResult {
 
 /** What the page calls a kind of job. */
 export interface JobWords {
+  /** In sentences, such as `import`. */
+  readonly noun: string;
   /** The text before the name in the title, and the status in the list. */
   readonly phases: Readonly<Record<JobDescription['phase'], readonly [title: string, tag: string]>>;
   /** Labels of the progress bar. */
   readonly checking: string;
   readonly importing: string;
-  /** What happens when the seller leaves the page of a running job. */
-  readonly leave: string;
-  /** Labels of buttons. */
+  /** The label of the button. */
   readonly discard: string;
-  readonly cancel: string;
   /** Whether discarding loses more than a preview. */
   readonly isDiscardDangerous: boolean;
   /** The page to which discarding leads. */

@@ -24,6 +24,7 @@ const PHASE_CLASSES: Readonly<Record<JobDescription['phase'], string>> = {
 };
 
 export const FILE_WORDS: JobWords = {
+  noun: 'import',
   phases: {
     checking: ['Preview of', 'Checking'], ready: ['Preview of', 'Ready to import'],
     importing: ['Importing', 'Importing'], done: ['Imported:', 'Imported'],
@@ -31,10 +32,7 @@ export const FILE_WORDS: JobWords = {
   },
   checking: 'Checking the file',
   importing: 'Importing',
-  leave: 'You can leave this page; the import continues. If the server stops, the import ends, and '
-    + 'imported products are kept.',
   discard: 'Discard file',
-  cancel: 'Cancel import',
   isDiscardDangerous: true,
   home: '/import',
   complete: 'Import complete',

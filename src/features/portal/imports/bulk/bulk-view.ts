@@ -33,6 +33,7 @@ const SAME = {
 const START = { category: 'Change', archive: 'Archive', restore: 'Restore' } as const;
 
 const WORDS: JobWords = {
+  noun: 'bulk edit',
   phases: {
     checking: ['Preview:', 'Checking'], ready: ['Preview:', 'Waiting for you'],
     importing: ['Running:', 'Running'], done: ['Done:', 'Done'],
@@ -40,10 +41,7 @@ const WORDS: JobWords = {
   },
   checking: 'Finding the products',
   importing: 'Changing the products',
-  leave: 'You can leave this page; the bulk edit continues. If the server stops, it ends, and what '
-    + 'was changed stays changed.',
   discard: 'Cancel',
-  cancel: 'Cancel bulk edit',
   isDiscardDangerous: false,
   home: '/products',
   complete: 'Complete',

@@ -18,6 +18,7 @@ import {
 } from './revert-task.ts';
 
 const WORDS: JobWords = {
+  noun: 'revert',
   phases: {
     checking: ['Preview of the revert:', 'Checking'],
     ready: ['Preview of the revert:', 'Ready to revert'],
@@ -26,16 +27,13 @@ const WORDS: JobWords = {
   },
   checking: 'Checking the products',
   importing: 'Reverting',
-  leave: 'You can leave this page; the revert continues. If the server stops, the revert ends, and '
-    + 'reverted products stay reverted. Revert again to do the rest.',
   discard: 'Do not revert',
-  cancel: 'Cancel revert',
   isDiscardDangerous: false,
   home: '/import',
   complete: 'Revert complete',
   cancelled: 'Revert cancelled',
   failed: 'The revert failed',
-  kept: 'Reverted products stay reverted.',
+  kept: 'Reverted products stay reverted. Revert again to do the rest.',
 };
 
 /** The form field of `isForced`. */
