@@ -152,7 +152,8 @@ function renderPhase(
     request, request.link(`/import/${job.id}/${action}`),
     html`<button${isDanger && html` class="danger"`}>${label}</button>`, 'apart',
   );
-  const discard = button('discard', words.discard, words.isDiscardDangerous);
+  // A file would have to be uploaded again.
+  const discard = button('discard', words.discard, kindOf(job.task).file !== undefined);
   if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
       <p class="quiet">You can leave this page; the ${words.noun} continues. If the server stops,

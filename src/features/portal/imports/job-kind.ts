@@ -182,8 +182,6 @@ export interface JobWords {
   readonly importing: string;
   /** The label of the button. */
   readonly discard: string;
-  /** Whether discarding loses more than a preview. */
-  readonly isDiscardDangerous: boolean;
   /** The page to which discarding leads. */
   readonly home: string;
   /** The outcome in words, each before how much was done. */

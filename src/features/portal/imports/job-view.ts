@@ -33,7 +33,6 @@ export const FILE_WORDS: JobWords = {
   checking: 'Checking the file',
   importing: 'Importing',
   discard: 'Discard file',
-  isDiscardDangerous: true,
   home: '/import',
   complete: 'Import complete',
   cancelled: 'Import cancelled',

@@ -42,7 +42,6 @@ const WORDS: JobWords = {
   checking: 'Finding the products',
   importing: 'Changing the products',
   discard: 'Cancel',
-  isDiscardDangerous: false,
   home: '/products',
   complete: 'Complete',
   cancelled: 'Cancelled',

@@ -28,7 +28,6 @@ const WORDS: JobWords = {
   checking: 'Checking the products',
   importing: 'Reverting',
   discard: 'Do not revert',
-  isDiscardDangerous: false,
   home: '/import',
   complete: 'Revert complete',
   cancelled: 'Revert cancelled',
