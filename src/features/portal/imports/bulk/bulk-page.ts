@@ -28,11 +28,6 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-interface Renaming {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** POST /portal/products/selection: 303, 400, 422, 503 */
 export const actOnSelection: Submit = async (request, portal, form) => {
   const { link } = request;
@@ -58,7 +53,7 @@ export const actOnSelection: Submit = async (request, portal, form) => {
 };
 
 /** GET /portal/categories/rename: 200, 404. POST: 303, 422, 503 */
-export const renameForm = defineFormPage<Renaming>({
+export const renameForm = defineFormPage({
   fields: FIELDS,
   initial: ({ query }) => ({ from: query.get('category'), to: query.get('category') }),
   async page(request, portal, { form }) {
