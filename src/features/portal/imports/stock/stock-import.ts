@@ -59,11 +59,6 @@ export function stockColumnsOf(
   return format === 'csv' ? matchStockColumns(header, new Map(settings.map), untrusted) : undefined;
 }
 
-/** Whether the columns are clear, so that a dry run makes sense. */
-export function isStockUsable(task: StockImport): boolean {
-  return stockColumnsOf(task)?.isUsable !== false;
-}
-
 /** Whether the dry run has a result, and its stocktake does not exceed the limit. */
 export function canStartStock({ preview, total, settings }: StockImport): boolean {
   const isOver = isOverZeroLimit(total.missing, total.inStock, settings.zeroLimitPercent);

@@ -5,7 +5,9 @@ import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Validator } from '../../../../domain/validation.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
-import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
+import {
+  type MatchedStockColumns, STOCK_MEMBERS, type StockMember,
+} from '../../../../transfer/stock-columns.ts';
 import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
@@ -25,8 +27,8 @@ import {
   renderRejectedLines, renderSettings, viewFile,
 } from '../job-view.ts';
 import {
-  canStartStock, isStockUsable, openStock, previewStockFile, restartStock, stockColumnsOf,
-  type StockImport, type StockSettings, writeStock,
+  canStartStock, openStock, previewStockFile, restartStock, stockColumnsOf, type StockImport,
+  type StockSettings, writeStock,
 } from './stock-import.ts';
 import type { StockPreview } from './stock-rows.ts';
 
@@ -43,7 +45,7 @@ const PERCENT = 100;
 
 export const stockKind: FileJobKind<StockImport> = {
   restart: restartStock,
-  isUsable: isStockUsable,
+  isUsable: (task) => stockColumnsOf(task)?.isUsable !== false,
   canStart: canStartStock,
   dryRun: previewStockFile,
   write: (task, run: FileRun, signal) =>
@@ -65,28 +67,31 @@ export const stockKind: FileJobKind<StockImport> = {
 
 function viewStock(request: PageRequest, job: JobDescription, task: StockImport): TaskView {
   const { format } = request;
-  const isCsv = task.file.head.format === 'csv';
   const { applied, unchanged } = task.progress.counts;
   return {
     ...viewFile(request, job, task, applied + unchanged, listNotes(task)),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
-    preview: (state) => html`${renderPreview(request, job, task)}
-      ${renderFileSettings(request, job, task, state)}
-      ${isCsv && renderColumns(task.file, (index) => describeUse(task, index))}`,
+    preview: (state) => {
+      const columns = stockColumnsOf(task);
+      return html`${renderPreview(request, job, task)}
+        ${renderFileSettings(request, job, task, state)}
+        ${columns && renderColumns(task.file, (index) => describeUse(columns, index))}`;
+    },
   };
 }
 
-function describeUse(task: StockImport, index: number): string {
-  const columns = stockColumnsOf(task);
-  const members = STOCK_MEMBERS.filter((member) => columns?.indexes[member].includes(index));
+function describeUse({ indexes }: MatchedStockColumns, index: number): string {
+  const members = STOCK_MEMBERS.filter((member) => indexes[member].includes(index));
   return members.map((member) => MEMBER_LABELS[member]).join(', ') || 'not used';
 }
 
 /** The result of the dry run, and the button that starts the import. */
 function renderPreview(request: PageRequest, job: JobDescription, task: StockImport): Content {
   const { preview, progress: { counts, ignoredColumns } } = task;
-  if (!isStockUsable(task)) {
-    return html`<div class="notice low" role="status"><p>${describeColumns(task)}</p></div>`;
+  const columns = stockColumnsOf(task);
+  if (columns && !columns.isUsable) {
+    return html`<div class="notice low" role="status">
+      <p>${describeColumns(task, columns)}</p></div>`;
   }
   if (!preview) return renderProblem(job);
   const { format } = request;
@@ -117,15 +122,11 @@ function listNotes(
 }
 
 /** Why rows cannot be read. */
-function describeColumns(task: StockImport): string {
-  const columns = stockColumnsOf(task);
-  const [pair] = columns?.missing ?? [];
-  if (pair) {
-    const labels = pair.map((member) => MEMBER_LABELS[member]).join(' or ');
-    return describeMissing(`for ${labels}`, task.file, pair.includes('set') ? ['stock'] : []);
-  }
-  const [member = 'set'] = columns?.ambiguous ?? [];
-  return describeAmbiguous(MEMBER_LABELS[member], columns?.indexes[member] ?? [], task.file);
+function describeColumns({ file }: StockImport, columns: MatchedStockColumns): string {
+  const { ambiguous: [member = 'set'], missing: [pair], indexes } = columns;
+  if (!pair) return describeAmbiguous(MEMBER_LABELS[member], indexes[member], file);
+  const labels = pair.map((name) => MEMBER_LABELS[name]).join(' or ');
+  return describeMissing(`for ${labels}`, file, pair.includes('set') ? ['stock'] : []);
 }
 
 /** Why a stocktake cannot start, and what to do. */
