@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
 export const SQLITE_BUSY = 5;
-export const SQLITE_LOCKED = 6;
+const SQLITE_LOCKED = 6;
 export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_CORRUPT = 11;
@@ -38,6 +38,11 @@ const FAILURES = new Map<number, { readonly reading?: Failure; readonly writing?
   [SQLITE_CANTOPEN, { reading: UNREADABLE }],
   [SQLITE_NOTADB, { reading: UNREADABLE, writing: UNREADABLE }],
 ]);
+
+/** Whether the database was busy or its disk failed: a retry may succeed. */
+export function isStorageFailure(error: unknown): boolean {
+  return FAILURES.has(resultCodeOf(error));
+}
 
 /** Explains why a database could not be read or written; returns other errors unchanged. */
 export function explainAccess(cause: unknown, access: 'reading' | 'writing'): unknown {
