@@ -25,6 +25,17 @@ export interface StockLevel {
   isSequenceMoved: boolean;
 }
 
+/** A level as it is stored. */
+export type StoredLevel = Pick<StockLevel, 'id' | 'sku' | 'stock' | 'position' | 'at'>;
+
+/** The level that a batch evaluates, and changes even if it is rejected. */
+export function copyLevel({ id, sku, stock, position, at }: StoredLevel): StockLevel {
+  return {
+    id, sku, stockBefore: stock, stock, position, at, isMoved: false, sequence: -1,
+    isSequenceMoved: false,
+  };
+}
+
 /** Resets the state of the previous batch. */
 export function startBatch(level: StockLevel): void {
   level.stockBefore = level.stock;
@@ -34,25 +45,34 @@ export function startBatch(level: StockLevel): void {
 }
 
 /** Levels of one seller, by SKU and by id. */
-export class LevelTable {
-  readonly #byId = new Map<ProductId, StockLevel>();
-  readonly #bySku = new Map<Sku, StockLevel>();
+export class LevelTable<Level extends StoredLevel = StockLevel> {
+  readonly #byId = new Map<ProductId, Level>();
+  readonly #bySku = new Map<Sku, Level>();
 
   get size(): number {
     return this.#byId.size;
   }
 
-  add(level: StockLevel): void {
-    if (this.#byId.has(level.id)) return;
+  values(): MapIterator<Level> {
+    return this.#byId.values();
+  }
+
+  /** Adds the level of a product, unless the table has one. */
+  add(level: Level): void {
+    if (!this.#byId.has(level.id)) this.set(level);
+  }
+
+  /** Adds the level of a product, or replaces it. */
+  set(level: Level): void {
     this.#byId.set(level.id, level);
     this.#bySku.set(level.sku, level);
   }
 
-  findById(id: ProductId | undefined): StockLevel | undefined {
+  findById(id: ProductId | undefined): Level | undefined {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
-  find(sellerId: SellerId, { sku, id }: ProductReference): StockLevel | undefined {
+  find(sellerId: SellerId, { sku, id }: ProductReference): Level | undefined {
     return sku === undefined ? this.findById(parseProductId(sellerId, id)) : this.#bySku.get(sku);
   }
 }

@@ -4,9 +4,8 @@ import type { ProductReference } from '../../../domain/catalogue/stock-change.ts
 import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
-import {
-  LoadedLevels, type StoredLevel, type StoredSequence,
-} from '../../rules/working-set/loaded-levels.ts';
+import { LoadedLevels, type StoredSequence } from '../../rules/working-set/loaded-levels.ts';
+import type { StoredLevel } from '../../rules/stock-levels.ts';
 
 /** Columns for `mapLevel`. */
 export const LEVEL_COLUMNS = 'id, sku, stock, position, updated_at';

@@ -15,7 +15,7 @@ import { encodeImport } from '../../sql/history/import-queries.ts';
 import { encodeMember, encodeProduct } from '../../sql/product-rows.ts';
 import type { Statement } from '../wire/statement-run.ts';
 import type { LoadedSeller } from '../../rules/working-set/loaded-seller.ts';
-import type { StoredLevel } from '../../rules/working-set/loaded-levels.ts';
+import type { StoredLevel } from '../../rules/stock-levels.ts';
 import type { WrittenProduct } from '../../rules/working-set/product-table.ts';
 import type { WorkingSet } from '../../rules/working-set/working-set.ts';
 import { RowInserts } from './row-inserts.ts';

@@ -3,13 +3,12 @@ import { AppError } from '../../../domain/error.ts';
 import type { HistoryStore } from '../../history-store.ts';
 import { assertReached } from '../../rules/history.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
-import { LevelTable } from '../../rules/stock-levels.ts';
+import { copyLevel, LevelTable } from '../../rules/stock-levels.ts';
 import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
 import { historyQueries } from '../../sql/history/history-queries.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
 import { readInteger, type Sql } from '../../sql/sql.ts';
 import { LEVEL_COLUMNS, loadLevels, mapLevel } from '../catalogue/level-queries.ts';
-import { copyLevel } from '../../rules/working-set/loaded-levels.ts';
 import type { Query } from '../sql.ts';
 
 const LIST_CHANGES = `

@@ -3,13 +3,11 @@
  * an evaluation changes them even if the batch is rejected; what is written replaces the loaded
  * ones.
  */
-import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
-import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
-import { LevelTable, startBatch, type StockLevel } from '../stock-levels.ts';
-
-/** A level as it is stored. */
-export type StoredLevel = Pick<StockLevel, 'id' | 'sku' | 'stock' | 'position' | 'at'>;
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import {
+  copyLevel, LevelTable, startBatch, type StockLevel, type StoredLevel,
+} from '../stock-levels.ts';
 
 /** The last sequence number that a source applied to a product. */
 export interface StoredSequence {
@@ -26,8 +24,7 @@ export class NotLoadedError extends Error {
 export class LoadedLevels {
   /** Whether all levels that the mutations name were loaded. */
   readonly #isComplete: boolean;
-  readonly #byId = new Map<ProductId, StoredLevel>();
-  readonly #bySku = new Map<Sku, StoredLevel>();
+  readonly #levels = new LevelTable<StoredLevel>();
   readonly #sequences = new Map<string, StoredSequence>();
   readonly #written = new Map<ProductId, StoredLevel>();
   readonly #writtenSequences = new Map<string, StoredSequence>();
@@ -37,8 +34,7 @@ export class LoadedLevels {
   }
 
   load(level: StoredLevel): void {
-    this.#byId.set(level.id, level);
-    this.#bySku.set(level.sku, level);
+    this.#levels.set(level);
   }
 
   loadSequence(sequence: StoredSequence): void {
@@ -53,7 +49,7 @@ export class LoadedLevels {
     const levels = changes.map((change) => {
       const cached = table.find(sellerId, change);
       if (cached) return cached;
-      const level = this.#find(sellerId, change);
+      const level = this.#levels.find(sellerId, change);
       if (level) table.add(copyLevel(level));
       else if (!this.#isComplete) throw new NotLoadedError();
       return table.find(sellerId, change);
@@ -83,12 +79,12 @@ export class LoadedLevels {
 
   /** Of all products, if they were loaded. */
   countInStock(): number {
-    return this.#byId.values().reduce((count, { stock }) => (stock > 0 ? count + 1 : count), 0);
+    return this.#levels.values().reduce((count, { stock }) => (stock > 0 ? count + 1 : count), 0);
   }
 
   /** Of all products in stock but these, if all were loaded, in the order of their ids. */
   listInStock(except: ReadonlySet<ProductId>): readonly StockLevel[] {
-    return [...this.#byId.values()].filter(({ id, stock }) => stock > 0 && !except.has(id))
+    return [...this.#levels.values()].filter(({ id, stock }) => stock > 0 && !except.has(id))
       .sort((one, other) => one.id - other.id).map(copyLevel);
   }
 
@@ -96,19 +92,6 @@ export class LoadedLevels {
   listWritten() {
     return { levels: [...this.#written.values()], sequences: [...this.#writtenSequences.values()] };
   }
-
-  #find(sellerId: SellerId, { sku, id }: ProductReference): StoredLevel | undefined {
-    if (sku !== undefined) return this.#bySku.get(sku);
-    const productId = parseProductId(sellerId, id);
-    return productId === undefined ? undefined : this.#byId.get(productId);
-  }
-}
-
-export function copyLevel({ id, sku, stock, position, at }: StoredLevel): StockLevel {
-  return {
-    id, sku, stockBefore: stock, stock, position, at, isMoved: false, sequence: -1,
-    isSequenceMoved: false,
-  };
 }
 
 function keyOf({ id, source }: Pick<StoredSequence, 'id' | 'source'>): string {

@@ -10,7 +10,7 @@ import type { ProductReference, StockChange } from '../../../domain/catalogue/st
 import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
-import { LevelTable, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
+import { copyLevel, LevelTable, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import { readId, readInteger } from '../../sql/sql.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
@@ -109,8 +109,5 @@ function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[
   statement.setReturnArrays(true);
   // The columns match the brands of a LevelRow.
   const rows = statement.all(...values) as unknown as LevelRow[];
-  return rows.map(([id, sku, stock, position, updatedAt]) => ({
-    id, sku, stockBefore: stock, stock, position, at: updatedAt, isMoved: false, sequence: -1,
-    isSequenceMoved: false,
-  }));
+  return rows.map(([id, sku, stock, position, at]) => copyLevel({ id, sku, stock, position, at }));
 }
