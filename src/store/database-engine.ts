@@ -3,7 +3,7 @@
  * say where a database is, and what a data folder has in SQLite's adapter. The rest of the program
  * names no such engine.
  */
-import type { Finding } from './sql/check/finding.ts';
+import type { Check } from './sql/check/finding.ts';
 import type { Store } from './store.ts';
 
 /** A database, which any number of processes may use at a time. */
@@ -35,13 +35,6 @@ export interface LocationInput {
   readonly environment: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** One check of `doctor`; it runs when its findings are asked for. */
-export interface DatabaseCheck {
-  readonly name: string;
-  readonly subject: string;
-  find(): Promise<readonly Finding[]>;
-}
-
 export interface DatabaseEngine {
   readonly settings: Readonly<Record<string, LocationSetting>>;
   /** What to use in place of the backups of a data folder, as a sentence. */
@@ -53,5 +46,5 @@ export interface DatabaseEngine {
   /** @throws AppError `invalid_data` for the URL; `unavailable` */
   open(location: DatabaseLocation, clock?: () => number): Promise<Store>;
   /** `find` of each must be called before the next one. @throws AppError as `open` */
-  check(location: DatabaseLocation): AsyncIterable<DatabaseCheck>;
+  check(location: DatabaseLocation): AsyncIterable<Check>;
 }

@@ -1,7 +1,7 @@
 /** Runs the checks of `doctor` in this process, which may have the data folder open. */
 import assert from 'node:assert/strict';
 import { checkDatabaseFile, checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
-import type { Check } from '../../src/store/sqlite/check/finding.ts';
+import type { SqliteCheck } from '../../src/store/sqlite/check/finding.ts';
 
 /** Asserts that `doctor` finds no fault. Warnings and notes are allowed. */
 export function assertHealthy(folder: string): void {
@@ -18,10 +18,10 @@ export function listFileFindings(file: string): string[] {
   return describe(checkDatabaseFile(file));
 }
 
-function describe(checks: Iterable<Check>): string[] {
+function describe(checks: Iterable<SqliteCheck>): string[] {
   const texts: string[] = [];
-  for (const { name, findings } of checks) {
-    for (const { level, what } of findings) texts.push(`${name} ${level}: ${what}`);
+  for (const check of checks) {
+    for (const { level, what } of check.find()) texts.push(`${check.name} ${level}: ${what}`);
   }
   return texts;
 }

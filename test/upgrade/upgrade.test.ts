@@ -132,7 +132,7 @@ describe('a recorded data folder', () => {
 
   test('doctor finds no fault in the folder', async () => {
     const faults: unknown[] = [];
-    for (const check of checkDataFolder(server.folder, clock.now)) faults.push(...check.findings);
+    for (const check of checkDataFolder(server.folder, clock.now)) faults.push(...check.find());
     assert.deepEqual(faults, []);
   });
 });

@@ -3,11 +3,9 @@
  * with advice. It changes nothing and can run beside a server. Exit status 1 if anything is damaged
  * or at risk.
  */
-import type { DatabaseCheck } from '../../store/database-engine.ts';
 import { getEngine } from '../../store/open-store.ts';
 import { checkDatabaseFile, checkDataFolder } from '../../store/sqlite/check/data-folder.ts';
-import type { Check } from '../../store/sqlite/check/finding.ts';
-import type { Finding } from '../../store/sql/check/finding.ts';
+import type { Check, Finding } from '../../store/sql/check/finding.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { checkNodeRelease } from '../node-runtime.ts';
 import { formatCounted } from '../format.ts';
@@ -31,7 +29,7 @@ export const doctor: Command = {
         : getEngine().check(location);
     const node = {
       name: 'node', subject: `the release of Node, ${process.version}`,
-      findings: checkNodeRelease(process.version, now),
+      find: () => [...checkNodeRelease(process.version, now)],
     };
     const results = [...await runChecks(input, checks), ...await runChecks(input, [node])];
     const { status, faults, warnings } = assess(results.flatMap(({ findings }) => findings));
@@ -44,13 +42,13 @@ export const doctor: Command = {
 
 /** Runs the checks and prints the findings of each as soon as it is done. */
 async function runChecks(
-  { isJson, out }: Input, checks: Iterable<Check> | AsyncIterable<Check | DatabaseCheck>,
+  { isJson, out }: Input, checks: Iterable<Check> | AsyncIterable<Check>,
 ): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   for await (const check of checks) {
     const { name, subject } = check;
     const clear = announce(subject);
-    const findings = [...'find' in check ? await check.find() : check.findings];
+    const findings = await check.find();
     clear();
     const { status } = assess(findings);
     const result = { name, subject, status, findings };

@@ -4,14 +4,14 @@
  * memory does not grow with the catalogue.
  */
 import type { SellerId } from '../../../domain/id.ts';
-import type { DatabaseCheck, DatabaseLocation } from '../../database-engine.ts';
-import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
+import type { DatabaseLocation } from '../../database-engine.ts';
 import { readServerKeyFile } from '../../nodes/secret-files.ts';
 import { deriveAuditKey, SERVER_CHAIN } from '../../rules/audit.ts';
 import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
 import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
 import {
-  type CatalogueCheck, type Dialect, fault, type Finding, type Scan, warning,
+  type CatalogueCheck, type Check, collectFindings, type Dialect, type Finding, type Scan,
+  unreadable,
 } from '../../sql/check/finding.ts';
 import { JSON_SCAN } from '../../sql/check/history.ts';
 import { secretScans } from '../../sql/check/secrets.ts';
@@ -26,10 +26,10 @@ import { PostgresError } from '../wire/errors.ts';
 import { checkDurability, checkReferences } from './database-checks.ts';
 
 /** What finds something without a scan of catalogues. */
-type Find = (runner: Runner) => AsyncIterable<Finding>;
+type Search = (runner: Runner) => AsyncIterable<Finding>;
 
 /** `find` of each must be called before the next one. @throws AppError as a server does */
-export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator<DatabaseCheck> {
+export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator<Check> {
   const connect = readConnectOptions(location);
   const key = readServerKeyFile(location.serverKeyFile);
   const connection = await openConnection(connect).catch(explainOpening);
@@ -39,9 +39,9 @@ export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator
     await assertSchema(query);
     await assertServerKey(query, key);
     await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const make = (name: string, subject: string, find: Find): DatabaseCheck =>
-      ({ name, subject, find: () => runCheck(runner, find) });
-    const scanned = ({ name, subject, scans }: CatalogueCheck, first: number): DatabaseCheck =>
+    const make = (name: string, subject: string, search: Search): Check =>
+      ({ name, subject, find: () => runCheck(runner, search) });
+    const scanned = ({ name, subject, scans }: CatalogueCheck, first: number): Check =>
       make(name, subject, () => runScans(runner, scans, first));
     yield make('durability', 'settings and standbys of the database server', checkDurability);
     yield make('references', 'rows of sellers, and tables that find them', checkReferences);
@@ -57,26 +57,19 @@ export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator
   }
 }
 
-/** Faults first; a limited number of them, and of the others. A statement that fails is a fault. */
-async function runCheck(runner: Runner, find: Find): Promise<readonly Finding[]> {
+/** A statement that fails is a fault. */
+async function runCheck(runner: Runner, search: Search): Promise<readonly Finding[]> {
   const query = queryOf(runner);
-  const [faults, others]: [Finding[], Finding[]] = [[], []];
+  const findings = collectFindings();
   await query('SAVEPOINT doctor_check');
   try {
-    for await (const finding of find(runner)) {
-      const list = finding.level === 'fault' ? faults : others;
-      if (list.length <= DOCTOR_FINDINGS_LIMIT) list.push(finding);
-      if (faults.length > DOCTOR_FINDINGS_LIMIT) break;
-    }
+    for await (const finding of search(runner)) if (!findings.add(finding)) break;
   } catch (error) {
     if (!(error instanceof PostgresError || error instanceof TypeError)) throw error;
-    faults.push(fault(`It cannot be read: ${error.message}.`));
+    findings.add(unreadable(error));
   }
   await query('ROLLBACK TO SAVEPOINT doctor_check'); // which closes its cursor
-  const all = [...faults, ...others];
-  if (all.length <= DOCTOR_FINDINGS_LIMIT) return all;
-  const more = warning('There are more findings of this kind.', 'Only the first are shown.');
-  return [...all.slice(0, DOCTOR_FINDINGS_LIMIT), more];
+  return findings.list();
 }
 
 /** @param first The lowest number of a seller, or of a chain. */

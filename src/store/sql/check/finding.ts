@@ -7,6 +7,7 @@ import {
   type SellerId, type WebhookId,
 } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { SERVER_CHAIN } from '../../rules/audit.ts';
 import { readId, readInteger, type Row } from '../sql.ts';
 
@@ -36,6 +37,38 @@ export function warning(what: string, advice: string): Finding {
 
 export function note(what: string, advice: string): Finding {
   return { level: 'note', what, advice };
+}
+
+/** One check. It runs when its findings are asked for. */
+export interface Check {
+  readonly name: string;
+  /** What is checked, as text for people. */
+  readonly subject: string;
+  find(): readonly Finding[] | Promise<readonly Finding[]>;
+}
+
+/** Collects findings: faults first; a limited number of them, and of the others. */
+export function collectFindings() {
+  const [faults, others]: [Finding[], Finding[]] = [[], []];
+  return {
+    /** Returns whether more faults can be added. */
+    add(finding: Finding): boolean {
+      const list = finding.level === 'fault' ? faults : others;
+      if (list.length <= DOCTOR_FINDINGS_LIMIT) list.push(finding);
+      return faults.length <= DOCTOR_FINDINGS_LIMIT;
+    },
+    list(): readonly Finding[] {
+      const all = [...faults, ...others];
+      if (all.length <= DOCTOR_FINDINGS_LIMIT) return all;
+      const more = warning('There are more findings of this kind.', 'Only the first are shown.');
+      return [...all.slice(0, DOCTOR_FINDINGS_LIMIT), more];
+    },
+  };
+}
+
+/** The finding that replaces everything a check could not read. */
+export function unreadable(error: Error): Finding {
+  return fault(`It cannot be read: ${error.message}.`);
 }
 
 /** What the SQL of a scan leaves to the adapter. */

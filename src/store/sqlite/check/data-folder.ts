@@ -17,14 +17,13 @@ import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, needsRollback, rollBackHotJournal,
 } from '../files/hot-journal.ts';
-import { type Check, isUnreadable, makeCheck, runScan, unreadable } from './finding.ts';
+import { isUnreadable, makeCheck, runScan, type SqliteCheck } from './finding.ts';
 import { findServerKey } from '../files/server-key.ts';
-import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { deriveAuditKey } from '../../rules/audit.ts';
 import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
 import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
 import {
-  fault, fillIn, type Finding, type Findings, note, warning,
+  fault, fillIn, type Finding, type Findings, note, unreadable, warning,
 } from '../../sql/check/finding.ts';
 import {
   checkIntegrity, checkReferences, checkSchema, checkVersion, hasCurrentTables,
@@ -71,7 +70,7 @@ const FOLDER: readonly Entry[] = [
  * @throws AppError `not_found`; `unavailable` for a format from before the first release, and for a
  *   newer version with a hot journal
  */
-export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
+export function* checkDataFolder(folder: string, now: number): Generator<SqliteCheck, void, void> {
   const file = join(folder, CATALOGUE_FILE_NAME);
   assertCatalogueExists(folder);
   assertNotOldFile(file);
@@ -86,7 +85,7 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
 }
 
 /** Checks a database that no server has open, such as a backup. @throws AppError as above */
-export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
+export function* checkDatabaseFile(file: string): Generator<SqliteCheck, void, void> {
   if (!existsSync(file)) throw new AppError('not_found', `There is no database at ${file}.`);
   assertNotOldFile(file);
   yield* checkCatalogue(file, undefined, () => {
@@ -99,7 +98,7 @@ export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
 
 function* checkCatalogue(
   file: string, folder: string | undefined, open: () => DatabaseSync,
-): Generator<Check, void, void> {
+): Generator<SqliteCheck, void, void> {
   let opened: DatabaseSync;
   try {
     opened = open();
@@ -109,7 +108,7 @@ function* checkCatalogue(
     return;
   }
   using db = opened;
-  const prepare = ([name, subject, find]: Entry): Check =>
+  const prepare = ([name, subject, find]: Entry): SqliteCheck =>
     makeCheck(name, subject, () => find(db, folder));
   yield* STRUCTURE.map(prepare);
   if (!hasCurrentTables(db)) return;
@@ -127,18 +126,8 @@ function explainOpenError(error: unknown, file: string): Finding {
   return unreadable(error);
 }
 
-/** Faults first: with many sellers, warnings and notes alone could exceed the findings shown. */
-function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Findings {
-  const others: Finding[] = [];
-  for (const finding of findAll(db, folder)) {
-    if (finding.level === 'fault') yield finding;
-    else if (others.length <= DOCTOR_FINDINGS_LIMIT) others.push(finding);
-  }
-  yield* others;
-}
-
 /** The data folder has the server's key. */
-function* findAll(db: DatabaseSync, folder: string | undefined): Findings {
+function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Findings {
   for (const scan of AUDIT_SCANS) yield* runScan(db, scan);
   if (folder === undefined) {
     yield note('The authentication codes of the audit log were not checked.',

@@ -1,12 +1,8 @@
-/**
- * Runs checks on SQLite. They are generators, so each finding is reported as soon as it is found,
- * and a check with too many findings ends early.
- */
+/** Runs checks on SQLite. They are generators, so that one with too many faults ends early. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  type Dialect, fault, type Finding, type Findings, type Scan, warning,
+  type Check, collectFindings, type Dialect, type Finding, type Findings, type Scan, unreadable,
 } from '../../sql/check/finding.ts';
-import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 
 /** All sellers at a time. */
 const DIALECT: Dialect = {
@@ -15,39 +11,28 @@ const DIALECT: Dialect = {
   members: (column) => `json_each(${column})`,
 };
 
-/** One check. It runs while its findings are read. */
-export interface Check {
-  readonly name: string;
-  /** What is checked, as text for people. */
-  readonly subject: string;
-  readonly findings: Iterable<Finding>;
+/** One that does not wait. */
+export interface SqliteCheck extends Check {
+  find(): readonly Finding[];
 }
 
-/** A check that stops after `DOCTOR_FINDINGS_LIMIT` findings and reports unreadable data as one. */
-export function makeCheck(name: string, subject: string, find: () => Iterable<Finding>): Check {
-  return { name, subject, findings: limitFindings(find) };
-}
-
-function* limitFindings(find: () => Iterable<Finding>): Findings {
-  let count = 0;
-  try {
-    for (const finding of find()) {
-      count += 1;
-      if (count > DOCTOR_FINDINGS_LIMIT) {
-        yield warning('There are more findings of this kind.', 'Only the first are shown.');
-        return;
+/** A check that reports unreadable data as a finding. */
+export function makeCheck(
+  name: string, subject: string, search: () => Iterable<Finding>,
+): SqliteCheck {
+  return {
+    name, subject,
+    find() {
+      const findings = collectFindings();
+      try {
+        for (const finding of search()) if (!findings.add(finding)) break;
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        findings.add(unreadable(error));
       }
-      yield finding;
-    }
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    yield unreadable(error);
-  }
-}
-
-/** The finding that replaces everything a check could not read. */
-export function unreadable(error: Error): Finding {
-  return fault(`It cannot be read: ${error.message}.`);
+      return findings.list();
+    },
+  };
 }
 
 /** Whether SQLite or the system failed, or a column has a value that its table does not allow. */
