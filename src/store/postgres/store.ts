@@ -26,7 +26,7 @@ import { type ConnectOptions, openConnection } from './connect/open-connection.t
 import { CatalogueTransactions } from './engine/catalogue-transactions.ts';
 import { explaining } from './engine/failures.ts';
 import { openPlacement } from './engine/placement.ts';
-import { SellerTransactions } from './engine/seller-transactions.ts';
+import { prepareRunTransaction, type RunTransaction } from './engine/seller-transactions.ts';
 import { chainQueries } from './history/chain-queries.ts';
 import { historyReads } from './history/history-reads.ts';
 import {
@@ -79,9 +79,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const transactions = new CatalogueTransactions(writes, clock, () => watching.noteCommit(),
       isDistributed ? openPlacement(query) : undefined);
     const writer = new CatalogueWriter(transactions);
-    const sellers = new SellerTransactions(writes, clock);
+    const runTransaction = prepareRunTransaction(writes, clock);
     const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
-    const run = prepareRun({ writer, sellers, delivery, auditKey: deriveAuditKey(key) });
+    const auditKey = deriveAuditKey(key);
+    const run = prepareRun({ writer, runTransaction, delivery, auditKey });
     const nodeCount = openNodeCount(writes, nodeIntervals);
     const limits = queryOf(explaining(writes));
     return {
@@ -136,13 +137,13 @@ function openPools(connect: ConnectOptions) {
 
 interface RunOptions {
   readonly writer: CatalogueWriter;
-  readonly sellers: SellerTransactions;
+  readonly runTransaction: RunTransaction;
   readonly delivery: ReturnType<typeof openDelivery>;
   readonly auditKey: AuditKey;
 }
 
 /** Mutations of catalogues share transactions; the others have one each. */
-function prepareRun({ writer, sellers, delivery, auditKey }: RunOptions): RunMutation {
+function prepareRun({ writer, runTransaction, delivery, auditKey }: RunOptions): RunMutation {
   return async (name, input, idempotency) => {
     const { sellerId, scope, rows } = describeCall(name, input, idempotency);
     const family = familyOf(name);
@@ -152,7 +153,7 @@ function prepareRun({ writer, sellers, delivery, auditKey }: RunOptions): RunMut
     }
     // Lets the nodes that deliver know of each mutation of webhooks.
     const announced = family === 'webhooks' ? sellerId : undefined;
-    const outcome = await sellers.run<unknown>({
+    const outcome = await runTransaction<unknown>({
       name, input, idempotency: scope, sellerId,
       first: announced === undefined ? [] : announceMutation(name, announced),
       run: (sql, at) => {

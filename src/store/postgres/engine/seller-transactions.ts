@@ -26,46 +26,17 @@ interface SharedMutation<Value> {
   run(sql: Sql, at: number): Value | Promise<Value>;
 }
 
-export class SellerTransactions {
-  readonly #pool: Pool;
-  readonly #clock: () => number;
+/** Resolves when the mutation is durable. */
+export type RunTransaction = <Value>(mutation: SharedMutation<Value>) => Promise<Value>;
+
+export function prepareRunTransaction(pool: Pool, clock: () => number): RunTransaction {
   /** The last mutation of each seller, which the next one waits for without a connection. */
-  readonly #last = new Map<SellerId, Promise<void>>();
+  const last = new Map<SellerId, Promise<void>>();
 
-  constructor(pool: Pool, clock: () => number) {
-    this.#pool = pool;
-    this.#clock = clock;
-  }
-
-  /** Resolves when the mutation is durable. */
-  run<Value>(mutation: SharedMutation<Value>): Promise<Value> {
-    const { sellerId } = mutation;
-    if (sellerId === undefined) return this.#run(mutation);
-    const value = (this.#last.get(sellerId) ?? Promise.resolve()).then(() => this.#run(mutation));
-    const end = value.then(() => {}, () => {}).then(() => {
-      if (this.#last.get(sellerId) === end) this.#last.delete(sellerId);
-    });
-    this.#last.set(sellerId, end);
-    return value;
-  }
-
-  async #run<Value>(mutation: SharedMutation<Value>): Promise<Value> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#transact(mutation);
-      } catch (error) {
-        // A row that another transaction has inserted will be found now.
-        const isRetried = isConflict(error) || isUniqueViolation(error);
-        if (isRetried && attempt < POSTGRES_CONFLICT_ATTEMPTS) continue;
-        throw explainFailure(error);
-      }
-    }
-  }
-
-  #transact<Value>(mutation: SharedMutation<Value>): Promise<Value> {
+  function transact<Value>(mutation: SharedMutation<Value>): Promise<Value> {
     const { sellerId, first = [] } = mutation;
-    return this.#pool.use(async (connection) => {
-      const at = this.#clock();
+    return pool.use(async (connection) => {
+      const at = clock();
       const sql = sqlOf(connection);
       await connection.run([BEGIN, ...(sellerId === undefined ? [] : [
         { text: 'SELECT FROM seller WHERE id = $1 FOR UPDATE', values: [sellerId] },
@@ -77,4 +48,28 @@ export class SellerTransactions {
       return value;
     });
   }
+
+  async function retry<Value>(mutation: SharedMutation<Value>): Promise<Value> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await transact(mutation);
+      } catch (error) {
+        // A row that another transaction has inserted will be found now.
+        const isRetried = isConflict(error) || isUniqueViolation(error);
+        if (isRetried && attempt < POSTGRES_CONFLICT_ATTEMPTS) continue;
+        throw explainFailure(error);
+      }
+    }
+  }
+
+  return (mutation) => {
+    const { sellerId } = mutation;
+    if (sellerId === undefined) return retry(mutation);
+    const value = (last.get(sellerId) ?? Promise.resolve()).then(() => retry(mutation));
+    const end = value.then(() => {}, () => {}).then(() => {
+      if (last.get(sellerId) === end) last.delete(sellerId);
+    });
+    last.set(sellerId, end);
+    return value;
+  };
 }

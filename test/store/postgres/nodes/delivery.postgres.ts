@@ -5,7 +5,7 @@ import { setTimeout as runTimers } from 'node:timers/promises';
 import type { KeyId, SellerId, WebhookId } from '../../../../src/domain/id.ts';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
 import {
-  SellerTransactions,
+  prepareRunTransaction,
 } from '../../../../src/store/postgres/engine/seller-transactions.ts';
 import { openDelivery } from '../../../../src/store/nodes/webhook-leases.ts';
 import { announceMutation, webhookLeases } from '../../../../src/store/postgres/nodes/delivery.ts';
@@ -65,12 +65,12 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
       run: (...args) => (hasVanished ? new Promise(() => {}) : pool.run(...args)),
     }), intervals, 10);
     t.after(() => (hasVanished ? undefined : delivery.close()));
-    const transactions = new SellerTransactions(pool, () => 1_000);
+    const runTransaction = prepareRunTransaction(pool, () => 1_000);
     const mutate = async (
       name: 'createWebhook' | 'patchWebhook' | 'deleteWebhook', sellerId: SellerId, input: object,
     ): Promise<void> => {
       const actor = { sellerId, keyId: 1 as KeyId }; // no key has this id
-      await transactions.run<unknown>({
+      await runTransaction<unknown>({
         name, input, sellerId, first: announceMutation(name, sellerId),
         run: (sql, at) =>
           webhookMutations(sql, ENVIRONMENT)[name]({ actor, ...input } as never, at),
