@@ -13,7 +13,7 @@ import { makeMemoryThrottles } from '../nodes/memory-throttles.ts';
 import type { Store } from '../store.ts';
 import { deriveAuditKey } from '../rules/audit.ts';
 import { secretMethods } from '../sql/accounts/account-secrets.ts';
-import { CommitSubscriptions, Reader } from './engine/reader.ts';
+import { openCommitSubscriptions, Reader } from './engine/reader.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { explainOpening } from './engine/disk-failure.ts';
 import { Writer } from './engine/writer.ts';
@@ -52,8 +52,8 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
   try {
     const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
     const reader = new Reader(file);
-    const commits = new CommitSubscriptions(reader);
-    const watchAll: Store['watchAll'] = (listener) => commits.add(listener);
+    const commits = openCommitSubscriptions(reader);
+    const watchAll = commits.add;
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
     const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
     const delivery = openDelivery({ lockFile: join(folder, 'webhooks.lock'), reader, watchAll });
