@@ -14,7 +14,7 @@ import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
 import { request as requestPlain } from '../../runtime/node-http.ts';
 import { findErrorCode } from '../../runtime/system-error.ts';
 import type { DnsResolver } from './dns-resolver.ts';
-import { describeRequest, ResponseRecord, type SentRequest } from './exchange.ts';
+import { describeRequest, recordResponse, type SentRequest } from './exchange.ts';
 import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';
 
 export interface DeliveryOptions {
@@ -114,16 +114,16 @@ function post(
     const request = isTls ? requestTls(options) : requestPlain(options);
     request.on('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', () =>
       onConnect(request.getHeaders())));
-    let received: { readonly status: number; readonly record: ResponseRecord } | undefined;
+    let read: (() => Response) | undefined;
     const finish = (error: Error): void => {
-      if (received) resolve({ status: received.status, record: received.record.read() });
+      if (read) resolve(read());
       else reject(error);
     };
     request.on('error', finish);
     request.on('close', () => finish(new Error('The connection was closed without a response.')));
     request.on('response', (response) => {
-      const record = new ResponseRecord(response);
-      received = { status: response.statusCode ?? 0, record };
+      const record = recordResponse(response);
+      read = () => ({ status: response.statusCode ?? 0, record: record.read() });
       let sizeBytes = 0;
       response.on('data', (chunk: Buffer) => {
         record.add(chunk);

@@ -31,22 +31,16 @@ export function describeRequest(url: URL, headers: OutgoingHttpHeaders, body: st
 }
 
 /** Collects the beginning of a response while it is read. */
-export class ResponseRecord {
-  readonly #headers: readonly Header[];
-  #body = Buffer.alloc(0);
-
-  constructor({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>) {
-    this.#headers = listHeaders(rawHeaders);
-  }
-
-  add(chunk: Buffer): void {
-    if (this.#body.length >= WEBHOOK_RESPONSE_KEPT_BYTES) return;
-    this.#body = Buffer.concat([this.#body, chunk]).subarray(0, WEBHOOK_RESPONSE_KEPT_BYTES);
-  }
-
-  read(): Received {
-    return { headers: this.#headers, body: decode(this.#body) };
-  }
+export function recordResponse({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>) {
+  const headers = listHeaders(rawHeaders);
+  let body = Buffer.alloc(0);
+  return {
+    add(chunk: Buffer): void {
+      if (body.length >= WEBHOOK_RESPONSE_KEPT_BYTES) return;
+      body = Buffer.concat([body, chunk]).subarray(0, WEBHOOK_RESPONSE_KEPT_BYTES);
+    },
+    read: (): Received => ({ headers, body: decode(body) }),
+  };
 }
 
 /** The fields in their order, up to a size. @param raw Names and values alternate. */

@@ -1,7 +1,7 @@
 /** The request and the response as the delivery log stores them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeRequest, ResponseRecord } from '../../../src/features/webhooks/exchange.ts';
+import { describeRequest, recordResponse } from '../../../src/features/webhooks/exchange.ts';
 
 const URL_OF_ENDPOINT = new URL('https://shop.example/hook');
 
@@ -16,7 +16,7 @@ test('truncates a long message between characters', () => {
 test('keeps the first KiB of a response, in any chunks', () => {
   const bytes = Buffer.from('🧾'.repeat(1_000));
   for (const size of [1, 7, 1_024, 4_000]) {
-    const record = new ResponseRecord({ rawHeaders: [] });
+    const record = recordResponse({ rawHeaders: [] });
     for (let from = 0; from < bytes.length; from += size) {
       record.add(bytes.subarray(from, from + size));
     }
@@ -25,7 +25,7 @@ test('keeps the first KiB of a response, in any chunks', () => {
 });
 
 test('replaces bytes of a response that are not UTF-8', () => {
-  const record = new ResponseRecord({ rawHeaders: [] });
+  const record = recordResponse({ rawHeaders: [] });
   record.add(Buffer.from([0x61, 0xff, 0, 0x62, 0xed, 0xa0, 0x80, 0xf0, 0x9f]));
   assert.equal(record.read().body, 'a\uFFFD\0b\uFFFD\uFFFD\uFFFD');
 });
@@ -35,7 +35,7 @@ test('keeps the first 4 KiB of response headers, without credentials', () => {
     'Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'Authorization', 'Basic eA==', 'WWW-Authenticate',
     'Basic', ...Array.from({ length: 50 }, (_, n) => [`x-${n}`, 'y'.repeat(200)]).flat(),
   ];
-  const { headers } = new ResponseRecord({ rawHeaders: raw }).read();
+  const { headers } = recordResponse({ rawHeaders: raw }).read();
   assert.deepEqual(headers.slice(0, 4).map(({ value }) => value),
     ['(not stored)', '(not stored)', '(not stored)', 'Basic']);
   const characters = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
