@@ -5,29 +5,17 @@
 import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import { CHANGE_ROW } from '../../sql/history/changes.ts';
+import { IMPORT_ROW } from '../../sql/history/import-queries.ts';
 import type { Statement } from '../wire/statement-run.ts';
 import type { Value } from '../wire/values.ts';
 
 /** The columns of a table after `seller_id`, with their types. */
 type Columns = Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
 
-const IMPORT: Columns = {
-  id: 'bigint', kind: 'text', key_id: 'bigint', actor: 'text', address: 'text', file_name: 'text',
-  mode: 'text', source: 'text', reverts: 'text', started_at: 'bigint', finished_at: 'bigint',
-  counts: 'text', first_position: 'bigint', last_position: 'bigint',
-};
-
 /** Each table, with what to do about a row that exists. */
 const TABLES = {
-  change: {
-    columns: {
-      position: 'bigint', type: 'text', product_id: 'bigint', key_id: 'bigint', at: 'bigint',
-      stock_before: 'bigint', stock_after: 'bigint', product: 'text', sku: 'text', prior: 'bigint',
-      reason: 'text', source: 'text', sequence: 'bigint', actor: 'text', import_id: 'bigint',
-      batch: 'bigint',
-    },
-    onConflict: '',
-  },
+  change: { columns: { ...CHANGE_ROW, batch: 'bigint' }, onConflict: '' },
   product: {
     columns: {
       snapshot_position: 'bigint', name_key: 'text', search_text: 'text',
@@ -51,7 +39,7 @@ const TABLES = {
       SET units_in = least(stock_day.units_in + excluded.units_in, ${Number.MAX_SAFE_INTEGER}),
         units_out = least(stock_day.units_out + excluded.units_out, ${Number.MAX_SAFE_INTEGER})`,
   },
-  import: { columns: IMPORT, onConflict: '' },
+  import: { columns: IMPORT_ROW, onConflict: '' },
   idempotency: {
     columns: {
       key_hash: 'bytea', part: 'bigint', fingerprint: 'bytea', at: 'bigint', outcome: 'text',

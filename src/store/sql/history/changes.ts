@@ -6,8 +6,15 @@ import type { ChainedChange } from '../../rules/history.ts';
 import type { PastVersion } from '../../rules/history/queries.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../sql.ts';
 
-export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
-  stock_after, product, reason, source, sequence, actor, import_id`;
+/** The columns of a row after `seller_id`, with their types in PostgreSQL. */
+export const CHANGE_ROW = {
+  position: 'bigint', type: 'text', product_id: 'bigint', key_id: 'bigint', at: 'bigint',
+  stock_before: 'bigint', stock_after: 'bigint', product: 'text', sku: 'text', prior: 'bigint',
+  reason: 'text', source: 'text', sequence: 'bigint', actor: 'text', import_id: 'bigint',
+} as const;
+
+/** Columns for `mapChange`. */
+export const CHANGE_COLUMNS = Object.keys(CHANGE_ROW).filter((name) => name !== 'prior').join(', ');
 
 export function mapChange(sellerId: SellerId, row: Row): Change {
   return {
@@ -52,7 +59,7 @@ export function mapVersion(row: Row, position: number, isEdited: boolean): PastV
   };
 }
 
-/** A row, in the order of its columns in the insert of each adapter. */
+/** A row: its seller, and the values of `CHANGE_ROW`. */
 export function encodeChange(change: ChainedChange): [SellerId, ...(number | string | null)[]] {
   const { before, after, reason, source, sequence } = change.movement;
   return [

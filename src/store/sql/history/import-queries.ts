@@ -14,8 +14,7 @@ import {
 } from '../sql.ts';
 
 export function importQueries(sql: Sql) {
-  const columns = `id, kind, key_id, actor, address, file_name, mode, source, reverts, started_at,
-    finished_at, counts, first_position, last_position`;
+  const columns = Object.keys(IMPORT_ROW).join(', ');
   const listAmong = sql.prepare(`
     SELECT ${columns} FROM import
     WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
@@ -92,7 +91,14 @@ export function readCounts(row: Row): ImportCounts {
   return JSON.parse(readText(row, 'counts')) as ImportCounts;
 }
 
-/** A row, in the order of its columns in the insert of each adapter. */
+/** The columns of a row after `seller_id`, with their types in PostgreSQL. */
+export const IMPORT_ROW = {
+  id: 'bigint', kind: 'text', key_id: 'bigint', actor: 'text', address: 'text', file_name: 'text',
+  mode: 'text', source: 'text', reverts: 'text', started_at: 'bigint', finished_at: 'bigint',
+  counts: 'text', first_position: 'bigint', last_position: 'bigint',
+} as const;
+
+/** A row: its seller, and the values of `IMPORT_ROW`. */
 export function encodeImport(record: ImportRecord): [SellerId, ...(number | string | null)[]] {
   const { actor, address, fileName, mode, source, reverts, finishedAt } = record;
   return [

@@ -4,6 +4,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { MovedSeller } from '../../rules/mutations/position-allocator.ts';
 import type { StockBatch } from '../../rules/stock-batch.ts';
+import { CHANGE_ROW } from '../../sql/history/changes.ts';
 import { InsertQueue } from '../engine/insert-queue.ts';
 
 /** Movements per statement: halves the time per row; larger groups gain nothing. */
@@ -15,10 +16,9 @@ type MovedUnits = Pick<MovedSeller, 'unitsIn' | 'unitsOut'>;
 
 /** A queue of rows that `encodeChange` made. */
 export function prepareChangeQueue(db: DatabaseSync): InsertQueue {
+  const columns = ['seller_id', ...Object.keys(CHANGE_ROW)];
   return new InsertQueue(db, {
-    insert: `INSERT INTO change (seller_id, position, type, product_id, key_id, at, stock_before,
-      stock_after, product, sku, prior, reason, source, sequence, actor, import_id)`,
-    width: 16,
+    insert: `INSERT INTO change (${columns.join(', ')})`, width: columns.length,
   });
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../sql/product-rows.ts';
 import type { CatalogueTransaction } from './transaction.ts';
 import type { ImportRows } from '../../rules/mutations/import-records.ts';
-import { encodeImport, readCounts } from '../../sql/history/import-queries.ts';
+import { encodeImport, IMPORT_ROW, readCounts } from '../../sql/history/import-queries.ts';
 import { readInteger, readOptional } from '../../sql/sql.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
@@ -75,10 +75,10 @@ function prepareStatements(db: DatabaseSync) {
 
 export function prepareImportRows(db: DatabaseSync): ImportRows {
   const findLast = db.prepare('SELECT max(id) AS id FROM import WHERE seller_id = ?');
+  const columns = Object.keys(IMPORT_ROW);
   const insert = db.prepare(`
-    INSERT INTO import (seller_id, id, kind, key_id, actor, address, file_name, mode, source,
-      reverts, started_at, finished_at, counts, first_position, last_position)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO import (seller_id, ${columns.join(', ')})
+    VALUES (?${', ?'.repeat(columns.length)})`);
   const findCounts = db.prepare('SELECT counts FROM import WHERE seller_id = ? AND id = ?');
   const update = db.prepare(`
     UPDATE import SET finished_at = :finishedAt, counts = :counts,
