@@ -13,7 +13,7 @@ import type { Value } from '../wire/values.ts';
 /** The columns of a table after `seller_id`, with their types. */
 type Columns = Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
 
-/** Each table, with what to do about a row that exists. */
+/** The tables in the order of their inserts, with what to do about a row that exists. */
 const TABLES = {
   change: { columns: { ...CHANGE_ROW, batch: 'bigint' }, onConflict: '' },
   product: {
@@ -55,44 +55,40 @@ type Table = keyof typeof TABLES;
 
 const FEW_ROWS = 8;
 
-export class RowInserts {
-  readonly #rows = new Map<Table, Value[][]>();
-  /** Whether each statement may be about one seller only. */
-  readonly #isDistributed: boolean;
+export type RowInserts = ReturnType<typeof openRowInserts>;
 
-  constructor(isDistributed: boolean) {
-    this.#isDistributed = isDistributed;
-  }
-
-  /** Adds a row: its values in the order of the table's columns. */
-  add(table: Table, sellerId: SellerId, ...values: readonly (Value | undefined)[]): void {
-    let columns = this.#rows.get(table);
-    if (!columns) {
-      columns = Array.from({ length: values.length + 1 }, () => []);
-      this.#rows.set(table, columns);
-    }
-    columns[0]?.push(sellerId);
-    values.forEach((value, index) => columns[index + 1]?.push(value ?? null));
-  }
-
-  /** The statement that inserts the rows of a table; none if there are none. */
-  statement(table: Table): readonly Statement[] {
-    const columns = this.#rows.get(table);
-    const texts = TEXTS.get(table);
-    if (!columns || !texts) return [];
-    const { ofMany, ofOne, few } = texts;
-    const [sellerIds = [], ...others] = columns;
-    const bySeller = Map.groupBy(sellerIds.keys(), (row) => sellerIds[row] ?? null);
-    if (bySeller.size > 1 && !this.#isDistributed) return [{ text: ofMany, values: columns }];
-    return [...bySeller].map(([sellerId, rows]) => {
-      const read = (column: readonly Value[], row: number): Value => column[row] ?? null;
-      const text = few[rows.length];
-      const values = text === undefined
-        ? others.map((column) => rows.map((row) => read(column, row)))
-        : rows.flatMap((row) => others.map((column) => read(column, row)));
-      return { text: text ?? ofOne, values: [sellerId, ...values] };
-    });
-  }
+/** @param isDistributed Whether each statement may be about one seller only. */
+export function openRowInserts(isDistributed: boolean) {
+  const columnsByTable = new Map<string, Value[][]>();
+  return {
+    /** Adds a row: its values in the order of the table's columns. */
+    add(table: Table, sellerId: SellerId, ...values: readonly (Value | undefined)[]): void {
+      let columns = columnsByTable.get(table);
+      if (!columns) {
+        columns = Array.from({ length: values.length + 1 }, () => []);
+        columnsByTable.set(table, columns);
+      }
+      columns[0]?.push(sellerId);
+      values.forEach((value, index) => columns[index + 1]?.push(value ?? null));
+    },
+    /** The statements that insert the rows, in the order of `TABLES`. */
+    list(): readonly Statement[] {
+      return [...TEXTS].flatMap(([table, { ofMany, ofOne, few }]) => {
+        const columns = columnsByTable.get(table) ?? [];
+        const [sellerIds = [], ...others] = columns;
+        const bySeller = Map.groupBy(sellerIds.keys(), (row) => sellerIds[row] ?? null);
+        if (bySeller.size > 1 && !isDistributed) return [{ text: ofMany, values: columns }];
+        return [...bySeller].map(([sellerId, rows]) => {
+          const read = (column: readonly Value[], row: number): Value => column[row] ?? null;
+          const text = few[rows.length];
+          const values = text === undefined
+            ? others.map((column) => rows.map((row) => read(column, row)))
+            : rows.flatMap((row) => others.map((column) => read(column, row)));
+          return { text: text ?? ofOne, values: [sellerId, ...values] };
+        });
+      });
+    },
+  };
 }
 
 /** A few rows are VALUES, which Citus plans fastest; more are arrays, joined with the seller. */

@@ -18,7 +18,7 @@ import type { LoadedSeller } from '../../rules/working-set/loaded-seller.ts';
 import type { StoredLevel } from '../../rules/stock-levels.ts';
 import type { WrittenProduct } from '../../rules/working-set/product-table.ts';
 import type { WorkingSet } from '../../rules/working-set/working-set.ts';
-import { RowInserts } from './row-inserts.ts';
+import { openRowInserts, type RowInserts } from './row-inserts.ts';
 
 const MOVE = `
   UPDATE seller
@@ -69,7 +69,7 @@ const DELETE_MINUTES = 'DELETE FROM change_minute WHERE seller_id = $1 AND minut
 export function writeRows(
   set: WorkingSet, at: number, isDistributed: boolean,
 ): readonly Statement[] {
-  const inserts = new RowInserts(isDistributed);
+  const inserts = openRowInserts(isDistributed);
   addChanges(inserts, set);
   for (const record of set.imports) inserts.add('import', ...encodeImport(record));
   for (const { sellerId, keyHash, part, fingerprint, outcome } of set.records) {
@@ -82,10 +82,7 @@ export function writeRows(
   ]);
   for (const [sellerId, seller] of moved) noteTimes(inserts, sellerId, seller, at);
   return [
-    ...moveSellers(moved, at, isDistributed), ...inserts.statement('change'), ...statements,
-    ...inserts.statement('product'), ...inserts.statement('stock_sequence'),
-    ...inserts.statement('change_minute'), ...inserts.statement('stock_day'),
-    ...inserts.statement('import'), ...inserts.statement('idempotency'),
+    ...moveSellers(moved, at, isDistributed), ...statements, ...inserts.list(),
     ...moved.filter(([, { lastAt }]) => timeAfter(lastAt, at) < lastAt).map(([sellerId]) =>
       ({ text: DELETE_MINUTES, values: [sellerId, Math.floor(at / MINUTE_MS)] })),
   ];
