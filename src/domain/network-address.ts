@@ -26,33 +26,25 @@ export function parseAddressRanges(ranges: readonly string[]): ParseResult<reado
   return { value };
 }
 
-/** A set of ranges from `parseAddressRanges`. */
-export class AddressSet {
-  readonly #list = new BlockList();
-
-  constructor(ranges: readonly string[]) {
-    for (const range of ranges) {
-      const { address, prefix } = splitRange(range);
-      this.#list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-    }
+/** Whether an address is in one of these ranges, which come from `parseAddressRanges`. */
+export function addressMatcher(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const { address, prefix } = splitRange(range);
+    list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
-
-  has(address: string): boolean {
+  return (address): boolean => {
     const family = isIP(address);
-    return family !== 0 && this.#list.check(address, family === 6 ? 'ipv6' : 'ipv4');
-  }
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
 }
 
 /** `ranges` come from `parseAddressRanges`. */
 export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
-  return new AddressSet(ranges).has(address);
+  return addressMatcher(ranges)(address);
 }
 
-const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1/128']);
-
-export function isLoopback(address: string): boolean {
-  return LOOPBACK.has(address);
-}
+export const isLoopback = addressMatcher(['127.0.0.0/8', '::1/128']);
 
 /** Sockets report IPv4 addresses in two forms; this returns the plain one. */
 export function normaliseAddress(address: string): string {

@@ -5,7 +5,7 @@
  * were checked, because a second DNS lookup could return others.
  */
 import { isIP } from 'node:net';
-import { AddressSet } from '../../domain/network-address.ts';
+import { addressMatcher } from '../../domain/network-address.ts';
 
 /** What the operator allows beyond public https endpoints. */
 export interface TargetPolicy {
@@ -36,14 +36,14 @@ const PORTS: Readonly<Record<string, readonly string[]>> = {
  * Special-purpose addresses (IANA registry, RFC 6890) and multicast addresses. In global IPv6: IETF
  * protocols with Teredo and ORCHID, documentation, and 6to4, which tunnels to IPv4.
  */
-const NON_PUBLIC = new AddressSet([
+const isSpecialPurpose = addressMatcher([
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12',
   '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15',
   '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
   '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20',
 ]);
 /** Global unicast (RFC 4291 section 2.4). It excludes IPv4 in all of its IPv6 forms. */
-const GLOBAL_IPV6 = new AddressSet(['2000::/3']);
+const isGlobalIpv6 = addressMatcher(['2000::/3']);
 
 /**
  * Validates a URL and resolves its host once. Connect only to the returned addresses. Calls
@@ -82,6 +82,6 @@ function validateUrl(url: URL, { allowPrivate, allowHttp }: TargetPolicy): strin
 }
 
 function isPublicAddress(address: string): boolean {
-  const isGlobal = isIP(address) === 4 || (!address.includes('%') && GLOBAL_IPV6.has(address));
-  return isGlobal && !NON_PUBLIC.has(address);
+  const isGlobal = isIP(address) === 4 || (!address.includes('%') && isGlobalIpv6(address));
+  return isGlobal && !isSpecialPurpose(address);
 }

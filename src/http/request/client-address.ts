@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP, type Socket, SocketAddress } from 'node:net';
 import {
-  AddressSet, isLoopback, normaliseAddress, parseAddressRanges,
+  addressMatcher, isLoopback, normaliseAddress, parseAddressRanges,
 } from '../../domain/network-address.ts';
 import { AppError } from '../../domain/error.ts';
 
@@ -51,7 +51,8 @@ export function readPeerAddress({ socket }: IncomingMessage): string {
 }
 
 export class TrustedProxies {
-  readonly #addresses: AddressSet;
+  /** Whether an address is that of a trusted proxy. */
+  readonly has: (address: string) => boolean;
   readonly #hasUnix: boolean;
   readonly #isNone: boolean;
 
@@ -59,13 +60,9 @@ export class TrustedProxies {
   constructor(proxies: readonly string[]) {
     const ranges = parseAddressRanges(proxies.filter((proxy) => proxy !== UNIX));
     if ('error' in ranges) throw new AppError('invalid_data', ranges.error.detail);
-    this.#addresses = new AddressSet(ranges.value);
+    this.has = addressMatcher(ranges.value);
     this.#hasUnix = proxies.includes(UNIX);
     this.#isNone = proxies.length === 0;
-  }
-
-  has(address: string): boolean {
-    return this.#addresses.has(address);
   }
 
   /** @throws AppError `bad_request` if a trusted proxy's headers are malformed or contradictory */
