@@ -27,69 +27,64 @@ interface OpenExport {
   after: KeysetAnchor | undefined;
 }
 
-export class Exports {
-  readonly #file: string;
-  readonly #catalogue: CatalogueReader;
-  readonly #open = new Map<number, OpenExport>();
-  #last = 0;
+export type Exports = ReturnType<typeof openExports>;
 
-  constructor(file: string, catalogue: CatalogueReader) {
-    this.#file = file;
-    this.#catalogue = catalogue;
-  }
+export function openExports(file: string, catalogue: CatalogueReader) {
+  const exports = new Map<number, OpenExport>();
+  let last = 0;
 
-  /**
-   * Checks the limits for one more export, counting those in the queue.
-   * @throws AppError `unavailable`
-   */
-  assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
-    const open = this.#open.values().map(({ request }) => request.sellerId);
-    assertExportRoom(sellerId, [...queued, ...open]);
-  }
-
-  /** Starts an export of the projection's current state, at or after `request.position`. */
-  start(request: ExportRequest): SearchResults['export'] {
-    const db = openSnapshotFile(this.#file);
-    try {
-      const state = prepareFindState(db, this.#catalogue)(request.sellerId);
-      const seller = this.#catalogue.findSeller(request.sellerId);
-      // Another process may have replaced the file.
-      if (!seller || !isCaughtUp(state, request.position)) {
-        throw temporarilyUnavailable('The search index is being rebuilt. Retry soon.');
-      }
-      const { ordinal, position } = state;
-      const id = this.#last += 1;
-      const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
-      const finder = new ProductFinder(db);
-      this.#open.set(id, { request, db, finder, ordinal, timer, after: undefined });
-      return { export: id, currency: seller.currency, position };
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  }
-
-  readPage(id: number): FoundRows {
-    const open = this.#open.get(id);
-    if (!open) {
-      throw temporarilyUnavailable('The export took too long and was ended. Start a new one.');
-    }
-    const { finder, ordinal, after, request: { filter, sort } } = open;
-    const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
-    const last = page.rows.at(-1);
-    if (last) open.after = anchorOf(decodeProduct({}, last), sort);
-    return page;
-  }
-
-  end(id: number): void {
-    const open = this.#open.get(id);
+  function end(id: number): void {
+    const open = exports.get(id);
     if (!open) return;
-    this.#open.delete(id);
+    exports.delete(id);
     clearTimeout(open.timer);
     open.db.close();
   }
 
-  endAll(): void {
-    for (const id of this.#open.keys()) this.end(id);
-  }
+  return {
+    end,
+    /**
+     * Checks the limits for one more export, counting those in the queue.
+     * @throws AppError `unavailable`
+     */
+    assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
+      const open = exports.values().map(({ request }) => request.sellerId);
+      assertExportRoom(sellerId, [...queued, ...open]);
+    },
+    /** Starts an export of the projection's current state, at or after `request.position`. */
+    start(request: ExportRequest): SearchResults['export'] {
+      const db = openSnapshotFile(file);
+      try {
+        const state = prepareFindState(db, catalogue)(request.sellerId);
+        const seller = catalogue.findSeller(request.sellerId);
+        // Another process may have replaced the file.
+        if (!seller || !isCaughtUp(state, request.position)) {
+          throw temporarilyUnavailable('The search index is being rebuilt. Retry soon.');
+        }
+        const { ordinal, position } = state;
+        const id = last += 1;
+        const timer = setTimeout(end, EXPORT_TIME_LIMIT_MS, id);
+        const finder = new ProductFinder(db);
+        exports.set(id, { request, db, finder, ordinal, timer, after: undefined });
+        return { export: id, currency: seller.currency, position };
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    },
+    readPage(id: number): FoundRows {
+      const open = exports.get(id);
+      if (!open) {
+        throw temporarilyUnavailable('The export took too long and was ended. Start a new one.');
+      }
+      const { finder, ordinal, after, request: { filter, sort } } = open;
+      const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
+      const lastRow = page.rows.at(-1);
+      if (lastRow) open.after = anchorOf(decodeProduct({}, lastRow), sort);
+      return page;
+    },
+    endAll(): void {
+      for (const id of exports.keys()) end(id);
+    },
+  };
 }

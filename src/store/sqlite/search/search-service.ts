@@ -11,7 +11,7 @@ import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { formatCount } from '../../../domain/wording.ts';
-import { Exports } from './exports.ts';
+import { type Exports, openExports } from './exports.ts';
 import { type CatalogueReader, ForeignProjectionError, openCatalogue } from './catalogue-reader.ts';
 import {
   type FoundRows, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
@@ -55,7 +55,7 @@ export class SearchService {
   constructor(files: SearchFiles) {
     this.#file = files.search;
     this.#catalogue = openCatalogue(files.catalogue);
-    this.#exports = new Exports(files.search, this.#catalogue);
+    this.#exports = openExports(files.search, this.#catalogue);
     this.#open = this.#prepare(openProjectionFile(files.search));
   }
 

@@ -9,7 +9,7 @@ import { EXPORT_TIME_LIMIT_MS } from '../../../../src/store/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
-import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
+import { openExports } from '../../../../src/store/sqlite/search/exports.ts';
 import { openCatalogue } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
 import type { SearchStore } from '../../../../src/store/search-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -95,7 +95,7 @@ test('ends an export that takes too long', async (t) => {
   await store.close();
   const catalogue = openCatalogue(prepareCatalogueFile(folder).file);
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const exports = new Exports(`${folder}/search.db`, catalogue);
+  const exports = openExports(`${folder}/search.db`, catalogue);
   const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;
   const { export: id } = exports.start(request);
   t.mock.timers.tick(EXPORT_TIME_LIMIT_MS - 1);
