@@ -6,7 +6,7 @@
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { formatRateLimitFields } from '../http/rate-limit.ts';
-import { type RateDecision, type RateLimit, RateLimiter } from '../runtime/rate-limiter.ts';
+import { makeRateLimiter, type RateDecision, type RateLimit } from '../runtime/rate-limiter.ts';
 import { RATE_LEASE_RETURN_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from '../store/limits.ts';
 import { LeasedLimiter } from '../store/nodes/leased-limiter.ts';
 import type { RateLeaseStore } from '../store/nodes/rate-lease-store.ts';
@@ -82,7 +82,7 @@ export function makeRequestRates(
 
 /** Of a process that serves its store alone: it decides at once, and has no leases. */
 function makeOwnLimiter(policy: RateLimit, isPerKey: boolean, clock: () => number): Limiter {
-  const limiter = new RateLimiter<string | SellerId>(policy, RATE_LIMIT_ENTRIES_LIMIT, clock);
+  const limiter = makeRateLimiter<string | SellerId>(policy, RATE_LIMIT_ENTRIES_LIMIT, clock);
   const nameOf = (key: KeyReference) => (isPerKey ? formatKeyId(key) : key.sellerId);
   const doNothing = async (): Promise<void> => {};
   return {

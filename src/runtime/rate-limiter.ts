@@ -24,59 +24,53 @@ interface Bucket {
   at: number;
 }
 
-export class RateLimiter<Name> {
-  readonly #limit: number;
-  readonly #windowMs: number;
-  readonly #entriesLimit: number;
-  readonly #clock: () => number;
-  readonly #buckets = new Map<Name, Bucket>();
+export type RateLimiter<Name> = ReturnType<typeof makeRateLimiter<Name>>;
 
-  /** @param entriesLimit Buckets that are kept. */
-  constructor({ limit, windowMs }: RateLimit, entriesLimit: number, clock: () => number) {
-    this.#limit = limit;
-    this.#windowMs = windowMs;
-    this.#entriesLimit = entriesLimit;
-    this.#clock = clock;
-  }
-
-  /** Takes one token, if one is left. */
-  take(name: Name): RateDecision {
-    const bucket = this.#touch(name);
-    const isAllowed = bucket.tokens >= 1;
-    if (isAllowed) bucket.tokens -= 1;
-    const { tokens } = bucket;
-    return {
-      isAllowed,
-      remaining: Math.floor(tokens),
-      resetSeconds: this.#secondsFor(this.#limit - tokens),
-      retryAfterSeconds: isAllowed ? 0 : Math.max(1, this.#secondsFor(1 - tokens)),
-    };
-  }
-
-  /** Returns the token of a request that does not count after all. */
-  refund(name: Name): void {
-    const bucket = this.#touch(name);
-    bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
-  }
-
-  #secondsFor(tokens: number): number {
-    return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
-  }
+/** @param entriesLimit Buckets that are kept. */
+export function makeRateLimiter<Name>(
+  { limit, windowMs }: RateLimit, entriesLimit: number, clock: () => number,
+) {
+  const buckets = new Map<Name, Bucket>();
 
   /** The refilled bucket; drops the least recently used one beyond the limit. */
-  #touch(name: Name): Bucket {
-    const at = this.#clock();
-    const bucket = this.#buckets.get(name) ?? { tokens: this.#limit, at };
+  function touch(name: Name): Bucket {
+    const at = clock();
+    const bucket = buckets.get(name) ?? { tokens: limit, at };
     const elapsedMs = Math.max(0, at - bucket.at); // the clock may step backwards
-    const refill = (elapsedMs * this.#limit) / this.#windowMs;
-    bucket.tokens = Math.min(this.#limit, bucket.tokens + refill);
+    const refill = (elapsedMs * limit) / windowMs;
+    bucket.tokens = Math.min(limit, bucket.tokens + refill);
     bucket.at = at;
-    this.#buckets.delete(name); // and set again: a Map keeps insertion order
-    this.#buckets.set(name, bucket);
-    if (this.#buckets.size > this.#entriesLimit) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
+    buckets.delete(name); // and set again: a Map keeps insertion order
+    buckets.set(name, bucket);
+    if (buckets.size > entriesLimit) {
+      const [oldest] = buckets.keys();
+      if (oldest !== undefined) buckets.delete(oldest);
     }
     return bucket;
   }
+
+  function secondsFor(tokens: number): number {
+    return Math.ceil((tokens / limit) * (windowMs / 1000));
+  }
+
+  return {
+    /** Takes one token, if one is left. */
+    take(name: Name): RateDecision {
+      const bucket = touch(name);
+      const isAllowed = bucket.tokens >= 1;
+      if (isAllowed) bucket.tokens -= 1;
+      const { tokens } = bucket;
+      return {
+        isAllowed,
+        remaining: Math.floor(tokens),
+        resetSeconds: secondsFor(limit - tokens),
+        retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - tokens)),
+      };
+    },
+    /** Returns the token of a request that does not count after all. */
+    refund(name: Name): void {
+      const bucket = touch(name);
+      bucket.tokens = Math.min(limit, bucket.tokens + 1);
+    },
+  };
 }

@@ -1,12 +1,12 @@
 /** Token buckets: a burst of one window's requests, then refilled at a constant rate. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RateLimiter } from '../../src/runtime/rate-limiter.ts';
+import { makeRateLimiter, type RateLimiter } from '../../src/runtime/rate-limiter.ts';
 import { forRandom } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 
 function makeLimiter(limit: number, entriesLimit: number, clock: Clock): RateLimiter<string> {
-  return new RateLimiter({ limit, windowMs: 60_000 }, entriesLimit, clock);
+  return makeRateLimiter({ limit, windowMs: 60_000 }, entriesLimit, clock);
 }
 
 function takeAll(limiter: RateLimiter<string>, name: string): number {
@@ -65,7 +65,7 @@ describe('a bucket', () => {
 
   test('refills over a configured window, such as an hour', () => {
     const clock = makeClock();
-    const limiter = new RateLimiter<string>({ limit: 6, windowMs: 3_600_000 }, 10, clock);
+    const limiter = makeRateLimiter<string>({ limit: 6, windowMs: 3_600_000 }, 10, clock);
     assert.equal(takeAll(limiter, 'a'), 6);
     const { retryAfterSeconds, resetSeconds } = limiter.take('a');
     assert.deepEqual([retryAfterSeconds, resetSeconds], [600, 3_600]);

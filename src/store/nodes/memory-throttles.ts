@@ -1,5 +1,5 @@
 /** The throttle port in the memory of one process, which alone serves its store. */
-import { RateLimiter } from '../../runtime/rate-limiter.ts';
+import { makeRateLimiter, type RateLimiter } from '../../runtime/rate-limiter.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../limits.ts';
 import type { ThrottleBucket, ThrottleStore } from './throttle-store.ts';
 
@@ -9,7 +9,7 @@ export function makeMemoryThrottles(clock: () => number): ThrottleStore {
 
   function limiterOf(bucket: ThrottleBucket): RateLimiter<string> {
     const limiter = limiters.get(bucket.kind)
-      ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
+      ?? makeRateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
     limiters.set(bucket.kind, limiter);
     return limiter;
   }

@@ -13,7 +13,7 @@ import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import { rateLimited } from '../../../http/rate-limit.ts';
-import { RateLimiter } from '../../../runtime/rate-limiter.ts';
+import { makeRateLimiter, type RateLimiter } from '../../../runtime/rate-limiter.ts';
 import type { SignedInSession } from '../../../store/account-store.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../store/limits.ts';
 import {
@@ -170,7 +170,7 @@ function nameOf({ sellerId, accountId }: AccountReference): string {
 /** A node counts these alone: they protect its own work, and no secret. */
 function makeRequestLimiters(clock: () => number) {
   const make = (limit: number): RateLimiter<string> =>
-    new RateLimiter({ limit, windowMs: MINUTE_MS }, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    makeRateLimiter({ limit, windowMs: MINUTE_MS }, RATE_LIMIT_ENTRIES_LIMIT, clock);
   return {
     logEntries: make(LOGGED_FAILED_SIGN_INS_PER_MINUTE),
     sessions: make(PORTAL_REQUESTS_PER_MINUTE),
