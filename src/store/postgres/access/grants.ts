@@ -2,10 +2,10 @@
  * What keys grant. A request knows only the hash of its key. The seller of a key never changes, so
  * each node remembers it; everything else is read for every request, by the seller.
  */
-import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type { Grant } from '../../access-store.ts';
-import { readGranted } from '../../sql/access/key-queries.ts';
-import { readCurrency, readId, readInteger } from '../../sql/sql.ts';
+import { mapGrant } from '../../sql/access/key-queries.ts';
+import { readId } from '../../sql/sql.ts';
 import { POSTGRES_KEY_OWNERS_LIMIT } from '../limits.ts';
 import type { Query } from '../sql.ts';
 
@@ -25,10 +25,7 @@ export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant 
     const sellerId = owners.get(hash) ?? await findOwner(hash);
     if (sellerId === undefined) return undefined;
     const [row] = await query(FIND_GRANT, sellerId, hash);
-    return row && {
-      sellerId, keyId: readId<KeyId>(row, 'id'), ...readGranted(row),
-      currency: readCurrency(row), position: readInteger(row, 'position'),
-    };
+    return row && mapGrant(sellerId, row);
   }
 
   async function findOwner(hash: string): Promise<SellerId | undefined> {

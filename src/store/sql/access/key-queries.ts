@@ -1,10 +1,12 @@
-/** Queries of API keys, and their row mapper. */
+/** Queries of API keys, and their row mappers. */
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { isScope } from '../../../domain/access/caller.ts';
 import type { KeyId, SellerId } from '../../../domain/id.ts';
-import type { AccessStore } from '../../access-store.ts';
+import type { AccessStore, Grant } from '../../access-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { readId, readInteger, readOptional, readText, type Row, type Sql } from '../sql.ts';
+import {
+  readCurrency, readId, readInteger, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 
 /** Columns for `mapKey`. */
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
@@ -61,8 +63,16 @@ export function mapKey(row: Row): ApiKey {
   };
 }
 
+/** What a key grants, from a row with the currency and the position of its seller. */
+export function mapGrant(sellerId: SellerId, row: Row): Grant {
+  return {
+    sellerId, keyId: readId<KeyId>(row, 'id'), ...readGranted(row),
+    currency: readCurrency(row), position: readInteger(row, 'position'),
+  };
+}
+
 /** A key's permissions, allowed addresses and expiry. */
-export function readGranted(row: Row) {
+function readGranted(row: Row) {
   return {
     scopes: readText(row, 'scopes').split(' ').filter(isScope),
     addressRanges: readText(row, 'address_ranges').split(' ').filter(Boolean),

@@ -1,10 +1,10 @@
 /** What a key grants, in SQLite: the query that authenticates every request. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type { AccessStore } from '../../access-store.ts';
-import { readGranted } from '../../sql/access/key-queries.ts';
+import { mapGrant } from '../../sql/access/key-queries.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
-import { readCurrency, readId, readInteger } from '../../sql/sql.ts';
+import { readId } from '../../sql/sql.ts';
 
 export function grantQueries(db: DatabaseSync) {
   // Not filtered by seller_id: it finds the seller.
@@ -16,13 +16,7 @@ export function grantQueries(db: DatabaseSync) {
   return {
     findGrant(hash) {
       const row = find.get(hash);
-      return row && {
-        sellerId: readId<SellerId>(row, 'seller_id'),
-        keyId: readId<KeyId>(row, 'id'),
-        ...readGranted(row),
-        currency: readCurrency(row),
-        position: readInteger(row, 'position'),
-      };
+      return row && mapGrant(readId<SellerId>(row, 'seller_id'), row);
     },
   } satisfies Partial<QueriesOf<AccessStore>>;
 }
