@@ -11,7 +11,7 @@ export interface LoadedSeller {
   readonly state: SellerState | undefined;
   readonly products: ProductTable;
   readonly levels: LoadedLevels;
-  readonly imports: LoadedImports;
+  readonly imports: ReturnType<typeof openImports>;
 }
 
 /** `isComplete`: everything that the mutations name was loaded. */
@@ -20,58 +20,45 @@ export function makeLoadedSeller(
 ): LoadedSeller {
   return {
     state, products: new ProductTable(), levels: new LoadedLevels(isComplete),
-    imports: new LoadedImports(lastImportId),
+    imports: openImports(lastImportId),
   };
 }
 
 /** Import records: those that the mutations continue. */
-class LoadedImports {
-  #lastId: number | undefined;
+function openImports(knownLastId: number | undefined) {
+  let lastId = knownLastId;
   /** Undefined for a record that was removed with the history. */
-  readonly #counts = new Map<ImportId, ImportCounts | undefined>();
-  readonly #updated = new Map<ImportId, ImportProgress>();
-
-  constructor(lastId: number | undefined) {
-    this.#lastId = lastId;
-  }
-
-  load(id: ImportId, counts: ImportCounts | undefined): void {
-    this.#counts.set(id, counts);
-  }
-
-  /** The newest id of the seller; 0 if there is none. */
-  get lastId(): number {
-    if (this.#lastId === undefined) throw new NotLoadedError();
-    return this.#lastId;
-  }
-
-  /** Undefined if it is not known. */
-  peekLastId(): number | undefined {
-    return this.#lastId;
-  }
-
-  findCounts(id: ImportId): ImportCounts | undefined {
-    if (!this.#counts.has(id)) throw new NotLoadedError();
-    return this.#counts.get(id);
-  }
-
-  noteInsert(id: ImportId, counts: ImportCounts): void {
-    this.#counts.set(id, counts);
-    this.#lastId = id;
-  }
-
-  update(id: ImportId, progress: ImportProgress): void {
-    const before = this.#updated.get(id);
-    this.#counts.set(id, progress.counts);
-    this.#updated.set(id, {
-      ...progress,
-      firstPosition: before?.firstPosition ?? progress.firstPosition,
-      lastPosition: progress.lastPosition ?? before?.lastPosition,
-    });
-  }
-
-  /** What to write to records that exist. */
-  listUpdated(): readonly (readonly [ImportId, ImportProgress])[] {
-    return [...this.#updated];
-  }
+  const countsById = new Map<ImportId, ImportCounts | undefined>();
+  const updated = new Map<ImportId, ImportProgress>();
+  return {
+    load(id: ImportId, counts: ImportCounts | undefined): void {
+      countsById.set(id, counts);
+    },
+    /** The newest id of the seller; 0 if there is none. */
+    get lastId(): number {
+      if (lastId === undefined) throw new NotLoadedError();
+      return lastId;
+    },
+    /** Undefined if it is not known. */
+    peekLastId: () => lastId,
+    findCounts(id: ImportId): ImportCounts | undefined {
+      if (!countsById.has(id)) throw new NotLoadedError();
+      return countsById.get(id);
+    },
+    noteInsert(id: ImportId, counts: ImportCounts): void {
+      countsById.set(id, counts);
+      lastId = id;
+    },
+    update(id: ImportId, progress: ImportProgress): void {
+      const before = updated.get(id);
+      countsById.set(id, progress.counts);
+      updated.set(id, {
+        ...progress,
+        firstPosition: before?.firstPosition ?? progress.firstPosition,
+        lastPosition: progress.lastPosition ?? before?.lastPosition,
+      });
+    },
+    /** What to write to records that exist. */
+    listUpdated: (): readonly (readonly [ImportId, ImportProgress])[] => [...updated],
+  };
 }
