@@ -12,16 +12,15 @@ import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
 import { mergeImportRow, RowIds } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
-import { readText } from '../sql/sql.ts';
 import type { Actor } from '../write.ts';
-import { openTemporary } from './temporary-database.ts';
+import { openTemporaryItems } from './temporary-database.ts';
 
 /** `queries` finds products in the catalogue. */
 export function openImportDryRun(
   sellerId: SellerId, mode: ImportMode,
   queries: Pick<HistoryQueries, 'findProducts' | 'findProductsBySku'>,
 ): ImportDryRun {
-  const earlierProducts = openTriedItems<NewProduct>();
+  const earlierProducts = openTemporaryItems<NewProduct>();
 
   function tryRow(row: ProductRow, existing: NewProduct | undefined): ImportEffect {
     const before = earlierProducts.find(row.sku) ?? existing;
@@ -63,7 +62,7 @@ export function openStockDryRun(
   actor: Actor, position: number,
   read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
 ): StockDryRun {
-  const earlierLevels = openTriedItems<TriedLevel>();
+  const earlierLevels = openTemporaryItems<TriedLevel>();
   let last = position;
 
   /** Sets a level to what earlier batches would have left. */
@@ -91,27 +90,5 @@ export function openStockDryRun(
       return { results, position: last };
     },
     close: async () => earlierLevels.close(),
-  };
-}
-
-/** Items by key in a temporary database, in one transaction that is never committed. */
-function openTriedItems<Item>() {
-  const db = openTemporary();
-  db.exec(`
-    CREATE TABLE tried (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    BEGIN;
-  `);
-  const find = db.prepare('SELECT item FROM tried WHERE key = ?');
-  const set = db.prepare('INSERT OR REPLACE INTO tried (key, item) VALUES (?, ?)');
-  return {
-    find(key: string): Item | undefined {
-      const row = find.get(key);
-      // The table holds what `set` wrote.
-      return row && JSON.parse(readText(row, 'item')) as Item;
-    },
-    set: (key: string, item: Item) => void set.run(key, JSON.stringify(item)),
-    close(): void {
-      if (db.isOpen) db.close();
-    },
   };
 }

@@ -9,8 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { AppError } from '../../domain/error.ts';
 import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from '../limits.ts';
-import { readInteger } from '../sql/sql.ts';
-import { openTemporary } from './temporary-database.ts';
+import { openTemporaryItems } from './temporary-database.ts';
 
 const SLOTS_AT_FIRST = 64;
 const FULL_SHARE = 0.75;
@@ -35,7 +34,7 @@ export class SkuLines implements Disposable {
   /** Random, so that the author of a file cannot choose SKUs with equal hashes. */
   readonly #seed = randomInt(2 ** 32);
   readonly #tables: readonly SkuTable[];
-  #others: OtherSkus | undefined;
+  #others: ReturnType<typeof openTemporaryItems<SkuEntry>> | undefined;
 
   constructor({ hasValues = false, slotsLimit = IMPORT_SKU_TABLE_SLOTS_LIMIT }: SkuOptions = {}) {
     this.#tables =
@@ -52,8 +51,10 @@ export class SkuLines implements Disposable {
     const previous = this.#tables[high % IMPORT_SKU_TABLES]?.note(high, low, line, level, price);
     if (previous !== FULL) return previous;
     try {
-      this.#others ??= new OtherSkus();
-      return this.#others.note(sku, line, level, price);
+      this.#others ??= openTemporaryItems();
+      const earlier = this.#others.find(sku);
+      this.#others.set(sku, { line, level, price });
+      return earlier;
     } catch (cause) {
       const detail = 'There is no disk space for the temporary list of the SKUs of this file.';
       throw new AppError('storage_full', detail, { cause });
@@ -69,42 +70,6 @@ export class SkuLines implements Disposable {
 
   [Symbol.dispose](): void {
     this.#others?.close();
-  }
-}
-
-/** In one transaction that is never committed. */
-class OtherSkus {
-  readonly #db = openTemporary();
-  readonly #find;
-  readonly #keep;
-
-  constructor() {
-    this.#db.exec(`
-      BEGIN;
-      CREATE TABLE skus(
-        sku TEXT PRIMARY KEY, line INTEGER NOT NULL, level INTEGER NOT NULL, price INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID;
-    `);
-    this.#find = this.#db.prepare('SELECT line, level, price FROM skus WHERE sku = ?');
-    this.#keep = this.#db.prepare('INSERT OR REPLACE INTO skus VALUES (?, ?, ?, ?)');
-  }
-
-  find(sku: string): SkuEntry | undefined {
-    const row = this.#find.get(sku);
-    return row && {
-      line: readInteger(row, 'line'), level: readInteger(row, 'level'),
-      price: readInteger(row, 'price'),
-    };
-  }
-
-  note(sku: string, line: number, level: number, price: number): SkuEntry | undefined {
-    const previous = this.find(sku);
-    this.#keep.run(sku, line, level, price);
-    return previous;
-  }
-
-  close(): void {
-    this.#db.close();
   }
 }
 
