@@ -22,70 +22,59 @@ interface ProductState extends TouchedProduct {
   readonly sku: Sku | undefined;
 }
 
-export class TouchedProducts {
-  readonly #db = openTemporary();
-  readonly #statements;
+export type TouchedProducts = ReturnType<typeof openTouchedProducts>;
+
+export function openTouchedProducts() {
+  const db = openTemporary();
+  db.exec(`
+    CREATE TABLE touched (
+      n INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, first INTEGER NOT NULL,
+      state TEXT NOT NULL DEFAULT 'pending', sku TEXT
+    ) STRICT;
+    CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    BEGIN;
+  `);
+  const add = db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)');
+  const list = db.prepare(`
+    SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`);
+  const find = db.prepare('SELECT id, first, state, sku FROM touched WHERE id = ?');
+  const set = db.prepare('UPDATE touched SET state = ?, sku = ? WHERE id = ?');
+  const claim = db.prepare('INSERT INTO claim (sku, id) VALUES (?, ?)');
+  const findClaim = db.prepare('SELECT id FROM claim WHERE sku = ?');
   /** The last one taken. */
-  #last = 0;
+  let lastTaken = 0;
 
-  constructor() {
-    this.#db.exec(`
-      CREATE TABLE touched (
-        n INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, first INTEGER NOT NULL,
-        state TEXT NOT NULL DEFAULT 'pending', sku TEXT
-      ) STRICT;
-      CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      BEGIN;
-    `);
-    this.#statements = {
-      add: this.#db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)'),
-      list: this.#db.prepare(`
-        SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`),
-      find: this.#db.prepare('SELECT id, first, state, sku FROM touched WHERE id = ?'),
-      set: this.#db.prepare('UPDATE touched SET state = ?, sku = ? WHERE id = ?'),
-      claim: this.#db.prepare('INSERT INTO claim (sku, id) VALUES (?, ?)'),
-      findClaim: this.#db.prepare('SELECT id FROM claim WHERE sku = ?'),
-    };
-  }
-
-  /** Adds a product, unless it was added before. */
-  add({ id, first }: TouchedProduct): void {
-    this.#statements.add.run(id, first);
-  }
-
-  /** The next pending ones. */
-  take(limit: number): TouchedProduct[] {
-    const rows = this.#statements.list.all(this.#last, limit);
-    const last = rows.at(-1);
-    if (last) this.#last = readInteger(last, 'n');
-    return rows.map(mapTouched);
-  }
-
-  find(id: ProductId): ProductState | undefined {
-    const row = this.#statements.find.get(id);
-    return row && {
-      ...mapTouched(row),
-      // The columns hold what `set` wrote.
-      state: readText(row, 'state') as State,
-      sku: readOptional(row, 'sku', readText) as Sku | undefined,
-    };
-  }
-
-  set(id: ProductId, state: State, sku?: Sku): void {
-    this.#statements.set.run(state, sku ?? null, id);
-  }
-
-  /** Claims a SKU that a product gets back. Returns whether no other product has claimed it. */
-  claim(id: ProductId, sku: Sku): boolean {
-    const row = this.#statements.findClaim.get(sku);
-    if (row) return readId<ProductId>(row, 'id') === id;
-    this.#statements.claim.run(sku, id);
-    return true;
-  }
-
-  close(): void {
-    if (this.#db.isOpen) this.#db.close();
-  }
+  return {
+    /** Adds a product, unless it was added before. */
+    add: ({ id, first }: TouchedProduct) => void add.run(id, first),
+    /** The next pending ones. */
+    take(limit: number): TouchedProduct[] {
+      const rows = list.all(lastTaken, limit);
+      const last = rows.at(-1);
+      if (last) lastTaken = readInteger(last, 'n');
+      return rows.map(mapTouched);
+    },
+    find(id: ProductId): ProductState | undefined {
+      const row = find.get(id);
+      return row && {
+        ...mapTouched(row),
+        // The columns hold what `set` wrote.
+        state: readText(row, 'state') as State,
+        sku: readOptional(row, 'sku', readText) as Sku | undefined,
+      };
+    },
+    set: (id: ProductId, state: State, sku?: Sku) => void set.run(state, sku ?? null, id),
+    /** Claims a SKU that a product gets back. Returns whether no other product has claimed it. */
+    claim(id: ProductId, sku: Sku): boolean {
+      const row = findClaim.get(sku);
+      if (row) return readId<ProductId>(row, 'id') === id;
+      claim.run(sku, id);
+      return true;
+    },
+    close(): void {
+      if (db.isOpen) db.close();
+    },
+  };
 }
 
 function mapTouched(row: Row): TouchedProduct {

@@ -12,7 +12,7 @@ import type { WriteContext } from '../../write.ts';
 import {
   REVERT_ATTEMPTS_LIMIT, REVERT_BATCH_PRODUCTS, REVERT_SKU_CHAIN_LIMIT,
 } from '../../limits.ts';
-import { type TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
+import { openTouchedProducts, type TouchedProduct } from '../../temporary/touched-products.ts';
 import type { RunMutation } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
 import { conflictOf } from '../revert.ts';
@@ -49,7 +49,7 @@ export async function startRevert(options: RevertOptions): Promise<Revert> {
 class RevertRun implements Revert {
   readonly #options: RevertOptions;
   readonly #planner: RevertPlanner;
-  readonly #touched = new TouchedProducts();
+  readonly #touched = openTouchedProducts();
   /** Of the products that the mutations do not see. */
   readonly #counts = { unchanged: 0, conflicts: 0 };
   isReplay = false;
