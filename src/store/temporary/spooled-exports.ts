@@ -22,7 +22,7 @@ export function prepareSpooledExports(copyPages: CopyPages): SearchStore['export
     assertExportRoom(sellerId, [...open].map((openSlot) => openSlot.sellerId));
     const slot = { sellerId };
     open.add(slot);
-    const spool = new Spool<Product>();
+    const spool = openSpool<Product>();
     const first = Promise.withResolvers<ProductPage>();
     const copy = copyPages(sellerId, query, position, (page) => {
       spool.add(page.products);
@@ -49,60 +49,52 @@ export function prepareSpooledExports(copyPages: CopyPages): SearchStore['export
 }
 
 /** Pages that are written as they come, and read once, in order, as slowly as the reader likes. */
-class Spool<Item> {
-  readonly #db = openTemporary();
-  readonly #insert;
-  readonly #take;
-  #error: unknown;
-  #isComplete = false;
-  #wake: () => void = () => {};
+function openSpool<Item>() {
+  const db = openTemporary();
+  db.exec('CREATE TABLE page (n INTEGER PRIMARY KEY, items TEXT NOT NULL) STRICT; BEGIN');
+  const insert = db.prepare('INSERT INTO page (items) VALUES (?)');
+  const take = db.prepare('SELECT items FROM page WHERE n = ?');
+  let failure: unknown;
+  let isComplete = false;
+  let wake = (): void => {};
 
-  constructor() {
-    this.#db.exec('CREATE TABLE page (n INTEGER PRIMARY KEY, items TEXT NOT NULL) STRICT');
-    this.#db.exec('BEGIN');
-    this.#insert = this.#db.prepare('INSERT INTO page (items) VALUES (?)');
-    this.#take = this.#db.prepare('SELECT items FROM page WHERE n = ?');
-  }
-
-  /** @throws AppError `unavailable` once it is closed */
-  add(items: readonly Item[]): void {
-    if (!this.#db.isOpen) throw new AppError('unavailable', 'The export was ended.');
-    if (items.length > 0) this.#insert.run(JSON.stringify(items));
-    this.#wake();
-  }
-
-  end(): void {
-    this.#isComplete = true;
-    this.#wake();
-  }
-
-  /** Its reader gets the error after the pages. */
-  fail(error: unknown): void {
-    this.#error = error;
-    this.#wake();
-  }
-
-  /** Begins with an empty page: only after the first one does `return` end a generator's work. */
-  async *read(onEnd: () => void): AsyncGenerator<readonly Item[], void, void> {
-    try {
-      yield [];
-      for (let n = 1; ; n += 1) {
-        let row = this.#take.get(n);
-        while (!row && !this.#isComplete && this.#error === undefined) {
-          await new Promise<void>((resolve) => { this.#wake = resolve; });
-          row = this.#take.get(n);
+  return {
+    /** @throws AppError `unavailable` once it is closed */
+    add(items: readonly Item[]): void {
+      if (!db.isOpen) throw new AppError('unavailable', 'The export was ended.');
+      if (items.length > 0) insert.run(JSON.stringify(items));
+      wake();
+    },
+    end(): void {
+      isComplete = true;
+      wake();
+    },
+    /** Its reader gets the error after the pages. */
+    fail(error: unknown): void {
+      failure = error;
+      wake();
+    },
+    /** Begins with an empty page: only after the first one does `return` end a generator's work. */
+    async *read(onEnd: () => void): AsyncGenerator<readonly Item[], void, void> {
+      try {
+        yield [];
+        for (let n = 1; ; n += 1) {
+          let row = take.get(n);
+          while (!row && !isComplete && failure === undefined) {
+            await new Promise<void>((resolve) => { wake = resolve; });
+            row = take.get(n);
+          }
+          if (!row && failure !== undefined) throw failure;
+          if (!row) return;
+          // The cast: the page holds what `add` wrote.
+          yield JSON.parse(readText(row, 'items')) as readonly Item[];
         }
-        if (!row && this.#error !== undefined) throw this.#error;
-        if (!row) return;
-        // The cast: the page holds what `add` wrote.
-        yield JSON.parse(readText(row, 'items')) as readonly Item[];
+      } finally {
+        onEnd();
       }
-    } finally {
-      onEnd();
-    }
-  }
-
-  close(): void {
-    if (this.#db.isOpen) this.#db.close();
-  }
+    },
+    close(): void {
+      if (db.isOpen) db.close();
+    },
+  };
 }
