@@ -11,13 +11,11 @@ import { RETRY_POLICY } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import type { ExportOptions, SellerClient } from '../../client/index.ts';
-import {
-  type Command, CommandFailure, type CommandIo, type Input, UsageError,
-} from '../command.ts';
+import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
-import { openClient, SERVER_FLAGS } from '../remote/client.ts';
+import { openClient, remoteCommand } from '../remote/client.ts';
 import { findFormat, FORMAT_FLAG, RowCounter } from './source-file.ts';
 
 interface ExportTask {
@@ -59,16 +57,14 @@ export const FILTERS = {
 
 const INCOMPLETE = 'The output is incomplete.';
 
-export const exportProducts: Command = {
+export const exportProducts = remoteCommand({
   summary: 'Exports the catalogue of a running server to a file, or to standard output.',
   operands: ['[FILE|-]'],
   flags: {
-    ...SERVER_FLAGS,
     ...FILTERS,
     format: FORMAT_FLAG,
     force: { help: 'replace FILE if it exists' },
   },
-  isRemote: true,
   async run(input) {
     const { flags, operands: [operand], io, isJson, out, note } = input;
     const path = operand === '-' ? undefined : operand; // by convention, - is standard output
@@ -91,7 +87,7 @@ export const exportProducts: Command = {
     else if (isJson) out(JSON.stringify({ rows, position, file: path }));
     else out(`Exported ${text} to ${path}.`);
   },
-};
+});
 
 /** The server parses the texts. */
 export function readFilters(flags: Input['flags']): Omit<ExportOptions, 'format'> {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AdviceWords } from '../../transfer/import-advice.ts';
 import type { ImportOptions, ImportRow } from '../../client/index.ts';
-import type { Command, Input } from '../command.ts';
+import type { Input } from '../command.ts';
 import {
   explainRejected, type FileOutcome, readRejectedRow, reportNotes, transferFile,
 } from './file-run.ts';
@@ -13,7 +13,7 @@ import { formatCounted, formatCounts } from '../format.ts';
 import { printable } from '../printable.ts';
 import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { asMembers } from '../remote/api-error.ts';
-import { openClient, SERVER_FLAGS } from '../remote/client.ts';
+import { openClient, remoteCommand } from '../remote/client.ts';
 import { CSV_FLAGS, FORMAT_FLAG, nameFile, openSource, readCsvOptions } from './source-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 
@@ -31,11 +31,10 @@ const WORDS: AdviceWords = {
 
 const RESUME = 'Imported rows stay. Run the command again to import the rest.';
 
-export const importProducts: Command = {
+export const importProducts = remoteCommand({
   summary: 'Imports a CSV, .xlsx or NDJSON file into a running server. If it stops, run it again.',
   operands: ['FILE|-'],
   flags: {
-    ...SERVER_FLAGS,
     format: FORMAT_FLAG,
     mode: {
       value: 'upsert|update|create',
@@ -57,7 +56,6 @@ export const importProducts: Command = {
       help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
     },
   },
-  isRemote: true,
   async run(input) {
     const { flags, operands: [path = ''], io } = input;
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
@@ -74,7 +72,7 @@ export const importProducts: Command = {
     }, options.dry_run ? undefined : RESUME, input);
     report(input, outcome, source.format);
   },
-};
+});
 
 function readOptions(flags: Input['flags']): ImportOptions {
   const { mode, map, default: defaults, duplicates } = flags;

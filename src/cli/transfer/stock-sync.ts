@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StockLine } from '../../client/index.ts';
 import { parseDuration } from '../../domain/time.ts';
-import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../remote/limits.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
-import { openClient, SERVER_FLAGS } from '../remote/client.ts';
+import { openClient, remoteCommand } from '../remote/client.ts';
 import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
@@ -28,11 +28,10 @@ const DUPLICATES: Readonly<Record<string, string>> = {
 };
 const FILE_FLAGS = ['dry-run', 'rejected', 'idempotency-key'];
 
-export const syncStock: Command = {
+export const syncStock = remoteCommand({
   summary: 'Sends a CSV, .xlsx or NDJSON file of stock changes to a running server.',
   operands: ['[FILE|-]'],
   flags: {
-    ...SERVER_FLAGS,
     format: FORMAT_FLAG,
     ...STOCK_FLAGS,
     'dry-run': { help: 'change nothing, but report what would change' },
@@ -52,7 +51,6 @@ export const syncStock: Command = {
         + `(default: ${DEFAULT_SETTLE})`,
     },
   },
-  isRemote: true,
   async run(input) {
     const { flags, operands: [path] } = input;
     if ((path === undefined) === (flags['watch'] === undefined)) {
@@ -61,7 +59,7 @@ export const syncStock: Command = {
     if (path === undefined) await watch(input).catch(rejectIncomplete);
     else report(input, await send(input).catch(rejectIncomplete));
   },
-};
+});
 
 async function send(input: Input): Promise<FileOutcome> {
   const { flags, operands: [path = ''], io } = input;
