@@ -28,17 +28,6 @@ const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
 
 export type StockColumnMap = ReadonlyMap<StockMember, string>;
 
-/** The columns of a stock file, by their index from 0. */
-export interface StockColumns {
-  /** Cells that each row must have. */
-  readonly count: number;
-  readonly indexes: Readonly<Record<StockMember, number | undefined>>;
-  /** Whether a cell of SKUs may list those of several products. */
-  readonly hasSkuLists: boolean;
-  /** The first ignored columns. */
-  readonly ignored: readonly string[];
-}
-
 /**
  * Parses `sku:Code,set:On hand`; `stock`, as imports of products name it, is the same as `set`.
  * @throws AppError `invalid_query`
@@ -48,9 +37,16 @@ export function parseStockColumnMap(text: string): StockColumnMap {
   return parseMap(members, STOCK_MEMBERS, 'sku:Code,set:Quantity');
 }
 
-/** The columns that each member might have, by their index from 0. */
-export interface MatchedStockColumns {
+/** The columns of a stock file, by their index from 0. */
+export interface StockColumns {
+  /** Cells that each row must have. */
+  readonly count: number;
+  /** The columns that each member might have: at most one, unless it is ambiguous. */
   readonly indexes: Readonly<Record<StockMember, readonly number[]>>;
+  /** Whether a cell of SKUs may list those of several products. */
+  readonly hasSkuLists: boolean;
+  /** The first ignored columns. */
+  readonly ignored: readonly string[];
   /** Members with several columns, of which one must be chosen. */
   readonly ambiguous: readonly StockMember[];
   /** Pairs of members of which neither has a column, and one needs it. */
@@ -69,26 +65,16 @@ export function findStockColumns(
   sample: readonly (readonly string[])[] = [],
 ): StockColumns {
   const untrusted = findUntrusted(header, sample);
-  const matched = matchStockColumns(header, map, untrusted);
-  for (const member of matched.ambiguous) {
-    throw ambiguousColumns(header, member, matched.indexes[member]);
-  }
-  if (matched.missing.length > 0) {
-    const names = matched.missing.map((pair) => pair.join(' or ')).join(', and none for ');
-    const needed = matched.missing.flatMap(([member]) => member ?? []);
+  const columns = matchStockColumns(header, map, untrusted);
+  const { indexes, ambiguous, missing } = columns;
+  for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
+  if (missing.length > 0) {
+    const names = missing.map((pair) => pair.join(' or ')).join(', and none for ');
+    const needed = missing.flatMap(([member]) => member ?? []);
     throw missingColumns(header, names, needed, explainUntrusted(header, untrusted, ['stock']));
   }
-  // The cast: each member has its entry.
-  const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
-    [member, matched.indexes[member][0]])) as Record<StockMember, number | undefined>;
-  assertUnmerged(header, matched.indexes, map, sample);
-  const used = new Set(Object.values(indexes));
-  const ignored = listIgnored(header, (index) =>
-    !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
-  return {
-    count: countColumns(header), indexes, ignored,
-    hasSkuLists: hasSkuLists(header) && !map.has('sku'),
-  };
+  assertUnmerged(header, indexes, map, sample);
+  return columns;
 }
 
 /**
@@ -97,7 +83,7 @@ export function findStockColumns(
  */
 export function matchStockColumns(
   header: readonly string[], map: StockColumnMap = new Map(), untrusted: readonly number[] = [],
-): MatchedStockColumns {
+): StockColumns {
   const mapped = new Map([...map].map(([member, name]) =>
     [member, findNamedColumns(header, name)] as const));
   const mappedIndexes = new Set([...mapped.values()].flat());
@@ -119,11 +105,16 @@ export function matchStockColumns(
   };
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
-    [member, mapped.get(member) ?? listOwn(member)])) as MatchedStockColumns['indexes'];
-  const several = STOCK_MEMBERS.filter((member) => indexes[member].length > 1);
+    [member, mapped.get(member) ?? listOwn(member)])) as StockColumns['indexes'];
+  const used = new Set(Object.values(indexes).flat());
+  const ignored = listIgnored(header, (index) =>
+    !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
+  const ambiguous = STOCK_MEMBERS.filter((member) => indexes[member].length > 1);
   const missing = PAIRS.filter((pair) => pair.every((member) => indexes[member].length === 0));
   return {
-    indexes, ambiguous: several, missing, isUsable: several.length === 0 && missing.length === 0,
+    count: countColumns(header), indexes, ignored, ambiguous, missing,
+    hasSkuLists: hasSkuLists(header) && !map.has('sku'),
+    isUsable: ambiguous.length === 0 && missing.length === 0,
   };
 }
 

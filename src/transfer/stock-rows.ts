@@ -100,7 +100,7 @@ export class StockCsvRows {
         header, settings.map, sample.map(({ cells }) => cells),
       );
       const used = STOCK_MEMBERS.flatMap((member): UsedColumn[] => {
-        const index = columns.indexes[member];
+        const [index] = columns.indexes[member];
         if (index === undefined) return [];
         const isText = TEXTS.has(member);
         const mark = isText ? undefined
@@ -109,7 +109,7 @@ export class StockCsvRows {
         return [{ member, index, indexes: [index], use, isText, mark }];
       });
       const checkUnits = createUnitCheck(header, {
-        amount: settings.map.has('set') ? undefined : columns.indexes.set,
+        amount: settings.map.has('set') ? undefined : columns.indexes.set[0],
       });
       const makeSku = createSkuSource(header, settings.skuFrom);
       const blankSku = hasHandles(header) ? NO_SKU : blank('/sku');
@@ -133,7 +133,7 @@ function findFault(
   const isUnidentified = issue && (issue.pointer === '' || isReferenceIssue(issue));
   if (isUnidentified) return issue;
   return validateCellCount(cells, count, shortRows)
-    ?? findSkuListIssue(hasSkuLists, cells[indexes.sku ?? -1] ?? '');
+    ?? findSkuListIssue(hasSkuLists, cells[indexes.sku[0] ?? -1] ?? '');
 }
 
 interface RowSettings extends StockCsvSettings {
@@ -164,7 +164,7 @@ function parseRow(
   if (isEmpty) return undefined;
   const entry = parseChange(members, hasSource);
   const row = { line, characters, entry: issues.length > 0 ? addIssues(entry, issues) : entry };
-  return addMark(row, cells[indexes.sku ?? -1] ?? '');
+  return addMark(row, cells[indexes.sku[0] ?? -1] ?? '');
 }
 
 /** Adds the errors of a row without a product or a quantity; returns whether it lacks both. */
@@ -173,8 +173,8 @@ function addMissing(
 ): boolean {
   const hasProduct = 'sku' in members || 'id' in members || issues.some(isReferenceIssue);
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  if (!hasProduct) issues.push(sku === undefined ? blank('/id') : blankSku);
-  if (!hasQuantity) issues.push(blank(set === undefined ? '/adjust' : '/set'));
+  if (!hasProduct) issues.push(sku.length === 0 ? blank('/id') : blankSku);
+  if (!hasQuantity) issues.push(blank(set.length === 0 ? '/adjust' : '/set'));
   return !hasProduct && !hasQuantity;
 }
 

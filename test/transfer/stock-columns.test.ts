@@ -9,7 +9,7 @@ import { catchAppError } from '../domain/validation-errors.ts';
 function find(header: readonly string[], map = ''): string[] {
   const { indexes } = findStockColumns(header, map === '' ? new Map() : parseStockColumnMap(map));
   return Object.entries(indexes)
-    .flatMap(([member, index]) => index === undefined ? [] : [`${member} ${index}`]);
+    .flatMap(([member, columns]) => columns.map((index) => `${member} ${index}`));
 }
 
 test('finds the columns of POS systems and ERPs in many languages', () => {
@@ -78,7 +78,7 @@ test('rejects a heading over several columns, unless map names the first', () =>
   assert.match(error.publicDetail, /Give it a name, or set map=set:Stock\.$/);
   for (const [map, sample] of [['set:Stock', rows], ['', rows.slice(0, 1)]] as const) {
     const columns = map === '' ? new Map() : parseStockColumnMap(map);
-    assert.equal(findStockColumns(header, columns, sample).indexes.set, 1);
+    assert.deepEqual(findStockColumns(header, columns, sample).indexes.set, [1]);
   }
   const indexed = ['', 'SKU', 'Stock', ''];
   assert.equal(findStockColumns(indexed, new Map(), [['0', 'A', '1', '']]).count, 3);
@@ -219,14 +219,15 @@ test('reads no quantity from flags that only say whether there is stock', () => 
       assert.deepEqual(error.issues.map(({ detail }) => detail), ['Name the columns: set:COLUMN.']);
     }
     for (const cells of [['0', '1', '12'], ['0', '-2'], ['1.200,00', '1'], []]) {
-      assert.equal(read(['SKU', name], cells), 1, `${name}: ${cells.join()}`);
+      assert.deepEqual(read(['SKU', name], cells), [1], `${name}: ${cells.join()}`);
     }
   }
-  assert.equal(read(['SKU', 'Quantity'], ['0', '1']), 1);
+  assert.deepEqual(read(['SKU', 'Quantity'], ['0', '1']), [1]);
   const flags = [['A', '1', '7']];
-  assert.equal(findStockColumns(['SKU', 'In stock', 'Stock'], undefined, flags).indexes.set, 2);
+  const { indexes } = findStockColumns(['SKU', 'In stock', 'Stock'], undefined, flags);
+  assert.deepEqual(indexes.set, [2]);
   const map = parseStockColumnMap('set:In stock');
-  assert.equal(findStockColumns(['SKU', 'In stock'], map, [['A', '1']]).indexes.set, 1);
+  assert.deepEqual(findStockColumns(['SKU', 'In stock'], map, [['A', '1']]).indexes.set, [1]);
 });
 
 test('reads no quantity from amounts in units other than pieces', () => {
@@ -235,9 +236,11 @@ test('reads no quantity from amounts in units other than pieces', () => {
     findStockColumns(header, undefined, units.map((unit) => ['A', '500', unit])).indexes.set;
   assert.match(catchAppError(() => read(['Stk', 'G'])).publicDetail,
     /"Menge" is not read as a quantity: by "Mengeneinheit", it is not in pieces\./);
-  for (const units of [['Stk', 'STK.', 'Stück'], ['pcs', ''], []]) assert.equal(read(units), 1);
+  for (const units of [['Stk', 'STK.', 'Stück'], ['pcs', ''], []]) {
+    assert.deepEqual(read(units), [1]);
+  }
   const levels = ['Artikelnummer', 'Bestand', 'Mengeneinheit'];
-  assert.equal(findStockColumns(levels, undefined, [['A', '500', 'm']]).indexes.set, 1);
+  assert.deepEqual(findStockColumns(levels, undefined, [['A', '500', 'm']]).indexes.set, [1]);
 });
 
 test('reads the SKU from a column that says SKU, but not of a parent or supplier', () => {

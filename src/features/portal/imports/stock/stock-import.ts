@@ -12,7 +12,7 @@ import {
 } from '../../../../domain/catalogue/stock-sync.ts';
 import type { MissingProducts } from '../../../../store/catalogue-store.ts';
 import {
-  type MatchedStockColumns, matchStockColumns, STOCK_MEMBERS, type StockMember,
+  matchStockColumns, STOCK_MEMBERS, type StockColumns, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
 import {
   assertStocktakeFile, StockCsvRows, StockNdjsonRows,
@@ -55,7 +55,7 @@ export interface StockImport {
 export function stockColumnsOf(
   { file: { head: { format, header, untrusted } }, settings }:
   Pick<StockImport, 'file' | 'settings'>,
-): MatchedStockColumns | undefined {
+): StockColumns | undefined {
   return format === 'csv' ? matchStockColumns(header, new Map(settings.map), untrusted) : undefined;
 }
 
