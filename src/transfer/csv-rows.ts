@@ -30,7 +30,7 @@ import { type DecimalMark, parseLevel, parseNumber } from './numbers.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
 import { createSkuSource, NO_SKU } from './sku-source.ts';
 import {
-  checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
+  addMarks, checkTypes, pickColumn, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
 
 const DIFFERENCES = 'Write the stock that there is, or send differences in a stock file.';
@@ -83,7 +83,7 @@ export class CsvRows implements RowReader {
   #makeSku: ReturnType<typeof createSkuSource> = () => '';
   #texts: readonly { readonly member: Member; readonly index: number }[] = [];
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
-  readonly #marks = new Map<RowField['name'], DecimalMark>();
+  #marks: ReadonlyMap<string, DecimalMark | undefined> = new Map();
   readonly #inheritance = new Inheritance();
   #storeViews = new StoreViews();
 
@@ -106,22 +106,20 @@ export class CsvRows implements RowReader {
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    return readTable(this.#reader, chunks, (header, sample) => {
-      const columns = this.#columns = this.#open(header, sample);
-      const used = this.#listUsed(columns);
-      return (record) => this.#parse(checkTypes(record, used), columns);
-    });
+    return readTable(this.#reader, chunks, (header, sample) => this.#open(header, sample));
   }
 
-  #open(header: CsvRecord, sample: readonly CsvRecord[]): Columns {
+  /** Returns what parses the records after the header. */
+  #open(header: CsvRecord, sample: readonly CsvRecord[]): (record: CsvRecord) => ImportRow {
     const { map, defaults, isPartial, skuFrom } = this.#settings;
     this.#makeSku = createSkuSource(header.cells, skuFrom);
-    const columns = explainStockFile(header.cells, () =>
+    const columns = this.#columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
     this.#texts = TEXTS.flatMap((member) =>
       columns.indexes[member].map((index) => ({ member, index })));
     this.#openNumbers(header.cells, columns);
-    this.#findMarks(header.cells, sample, columns);
+    const used = addMarks(this.#listUsed(columns), header.cells, sample);
+    this.#marks = new Map(used.map(({ member, mark }) => [member, mark]));
     // A file of rejected rows may lack the row from which a variation inherits its category.
     const isWhole = !isErrorColumn(header.cells[0]);
     this.#storeViews = new StoreViews(isWhole);
@@ -131,21 +129,7 @@ export class CsvRows implements RowReader {
         ?? (field.name === 'category' && hasCategories ? NO_CATEGORY : undefined);
       if (text !== undefined) this.#defaults.set(field.name, this.#parseDefault(field, text));
     }
-    return columns;
-  }
-
-  #findMarks(
-    header: readonly string[], sample: readonly CsvRecord[], columns: Columns,
-  ): void {
-    // Shops write three decimals only where the currency has them.
-    const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
-      && this.#currency.decimals === 3;
-    for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
-      const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
-      const mark = this.#settings.decimal ?? fixed
-        ?? findTableMark(header, sample, (cells) => pickColumn(cells, columns, name));
-      if (mark !== undefined) this.#marks.set(name, mark);
-    }
+    return (record) => this.#parse(checkTypes(record, used), columns);
   }
 
   #openNumbers(header: readonly string[], { indexes, mappedMembers }: Columns): void {
@@ -156,11 +140,16 @@ export class CsvRows implements RowReader {
     });
   }
 
-  /** For workbooks, whose cells have types. */
-  #listUsed({ indexes, pairs, productId = -1 }: Columns): readonly UsedColumns[] {
+  /** With the decimal marks that are known already. Their uses are for workbooks with types. */
+  #listUsed({ indexes, pairs, decimal, productId = -1 }: Columns): readonly UsedColumns[] {
+    // Shops write three decimals only where the currency has them.
+    const isWrittenByShop = decimal !== undefined && this.#reader.delimiter === ','
+      && this.#currency.decimals === 3;
     const fields = ROW_FIELDS.map(({ name, kind }): UsedColumns => ({
-      member: name, indexes: indexes[name], mark: this.#marks.get(name),
+      member: name, indexes: indexes[name],
       use: NUMBERS.has(kind) ? 'number' : name === 'barcode' ? 'identifier' : 'text',
+      mark: this.#settings.decimal
+        ?? (kind === 'price' && isWrittenByShop ? decimal : undefined),
     }));
     return [
       { member: 'sku', indexes: indexes.sku, use: 'identifier' },
@@ -367,17 +356,7 @@ function explainStockFile<Result>(header: readonly string[], find: () => Result)
 
 /** The cell of a member: the first non-blank cell of its columns. */
 function pick(cells: readonly string[], columns: Columns, member: Member): string {
-  return cells[pickColumn(cells, columns, member)] ?? '';
-}
-
-/** -1 if there is none. */
-function pickColumn(cells: readonly string[], { indexes }: Columns, member: Member): number {
-  const columns = indexes[member];
-  for (const index of columns) {
-    const cell = cells[index];
-    if (cell !== undefined && !isBlank(cell)) return index;
-  }
-  return columns[0] ?? -1;
+  return cells[pickColumn(cells, columns.indexes[member])] ?? '';
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {

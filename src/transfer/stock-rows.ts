@@ -9,7 +9,7 @@ import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
 import { createUnitCheck, findSkuListIssue } from './column-names.ts';
-import type { CsvRecord } from './csv-reader.ts';
+import type { CellUse, CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn, isRejectedRowsFile, normalizeName } from './header.ts';
 import { readJsonLines } from './ndjson.ts';
@@ -20,7 +20,7 @@ import {
 } from './stock-columns.ts';
 import { createSkuSource, hasHandles, NO_SKU } from './sku-source.ts';
 import {
-  checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
+  addMarks, checkTypes, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
 
 /** A row of a stock file of any format. */
@@ -59,7 +59,9 @@ export function assertStocktakeFile(name = ''): void {
 }
 const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
   + 'map=adjust:COLUMN.';
-const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
+/** Of cells that have no number. */
+const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
+  { sku: 'identifier', id: 'identifier', reason: 'text' };
 
 /** A reader that recognises the column names of stock changes. */
 export function createStockReader(
@@ -99,17 +101,13 @@ export class StockCsvRows {
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
       );
-      const used = STOCK_MEMBERS.flatMap((member): UsedColumn[] => {
-        const [index] = columns.indexes[member];
-        if (index === undefined) return [];
-        const isText = TEXTS.has(member);
-        const mark = isText ? undefined
-          : settings.decimal ?? findTableMark(header, sample, () => index);
-        const use = !isText ? 'number' : member === 'reason' ? 'text' : 'identifier';
-        return [{ member, index, indexes: [index], use, isText, mark }];
-      });
+      const { indexes } = columns;
+      const members = STOCK_MEMBERS.filter((member) => indexes[member].length > 0);
+      const used = addMarks(members.map((member) => ({
+        member, indexes: indexes[member], use: USES[member] ?? 'number', mark: settings.decimal,
+      })), header, sample);
       const checkUnits = createUnitCheck(header, {
-        amount: settings.map.has('set') ? undefined : columns.indexes.set[0],
+        amount: settings.map.has('set') ? undefined : indexes.set[0],
       });
       const makeSku = createSkuSource(header, settings.skuFrom);
       const blankSku = hasHandles(header) ? NO_SKU : blank('/sku');
@@ -117,12 +115,6 @@ export class StockCsvRows {
       return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
     });
   }
-}
-
-interface UsedColumn extends UsedColumns {
-  readonly member: StockMember;
-  readonly index: number;
-  readonly isText: boolean;
 }
 
 /** Why a row must be rejected, and identifies no product. A cell of another member is no reason. */
@@ -137,7 +129,7 @@ function findFault(
 }
 
 interface RowSettings extends StockCsvSettings {
-  readonly used: readonly UsedColumn[];
+  readonly used: readonly UsedColumns<StockMember>[];
   readonly checkUnits: ReturnType<typeof createUnitCheck>;
   readonly makeSku: ReturnType<typeof createSkuSource>;
   readonly blankSku: Issue;
@@ -203,24 +195,23 @@ function addIssues(entry: SentChange, issues: readonly Issue[]): SentChange {
 type Members = Partial<Record<StockMember, string | number>>;
 
 /** The values of a row, and the errors of its numbers. */
-function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
+function readMembers(cells: readonly string[], used: readonly UsedColumns<StockMember>[]) {
   const members: Members = {};
   const issues: Issue[] = [];
-  for (const { member, index, isText, mark } of used) {
-    const cell = cells[index];
+  for (const { member, indexes, use, mark } of used) {
+    const cell = cells[indexes[0] ?? -1];
     if (cell === undefined || isBlank(cell)) continue;
-    const fault = isText ? validateTextCell(cell) : undefined;
-    if (fault) issues.push({ pointer: `/${member}`, ...fault });
-    else if (isText) {
-      members[member] = (member === 'sku' ? parseTextMark(cell) : undefined)
-        ?? unescapeFormula(cell);
+    if (use !== 'number') {
+      const fault = validateTextCell(cell);
+      const digits = member === 'sku' ? parseTextMark(cell) : undefined;
+      if (fault) issues.push({ pointer: `/${member}`, ...fault });
+      else members[member] = digits ?? unescapeFormula(cell);
+      continue;
     }
-    else {
-      const parsed = member === 'set' ? parseLevel(cell, mark, DIFFERENCES)
-        : parseNumber(cell, { mark, isWhole: true, isDifference: true });
-      if ('value' in parsed) members[member] = parsed.value;
-      else issues.push({ pointer: `/${member}`, ...parsed.error });
-    }
+    const parsed = member === 'set' ? parseLevel(cell, mark, DIFFERENCES)
+      : parseNumber(cell, { mark, isWhole: true, isDifference: true });
+    if ('value' in parsed) members[member] = parsed.value;
+    else issues.push({ pointer: `/${member}`, ...parsed.error });
   }
   return { members, issues };
 }

@@ -4,6 +4,7 @@
  */
 import { AppError } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
+import { isBlank } from './csv-cells.ts';
 import { HEADER_LINES } from './csv-dialect.ts';
 import type { Delimiter } from './csv-record.ts';
 import { type CellUse, CsvReader, type CsvReaderOptions, type CsvRecord } from './csv-reader.ts';
@@ -152,8 +153,8 @@ function explainHeader<Result>(
 }
 
 /** The columns of a member, what their cells are used for, and their decimal mark if known. */
-export interface UsedColumns {
-  readonly member: string;
+export interface UsedColumns<Member extends string = string> {
+  readonly member: Member;
   /** The first of them with a cell that is not blank is read. */
   readonly indexes: readonly number[];
   readonly use: CellUse;
@@ -190,16 +191,28 @@ function withMark(number = '', mark: DecimalMark | undefined): string {
 }
 
 /**
- * The decimal mark on which the cells of a column agree that are text. A file of rejected rows
- * lacks the rows that decided it.
+ * Adds to columns of numbers the decimal mark on which their cells agree that are text. A file of
+ * rejected rows lacks the rows that decided it.
  */
-export function findTableMark(
-  header: readonly string[], sample: readonly CsvRecord[],
-  findIndex: (cells: readonly string[]) => number,
-): DecimalMark | undefined {
-  if (isErrorColumn(header[0])) return undefined;
-  return findColumnMark(sample.values().map(({ cells, types }) => {
-    const index = findIndex(cells);
-    return types?.isText(index) === false ? '' : cells[index] ?? '';
-  }));
+export function addMarks<Member extends string>(
+  used: readonly UsedColumns<Member>[], header: readonly string[], sample: readonly CsvRecord[],
+): readonly UsedColumns<Member>[] {
+  if (isErrorColumn(header[0])) return used;
+  return used.map((columns) => {
+    if (columns.use !== 'number' || columns.mark) return columns;
+    const mark = findColumnMark(sample.values().map(({ cells, types }) => {
+      const index = pickColumn(cells, columns.indexes);
+      return types?.isText(index) === false ? '' : cells[index] ?? '';
+    }));
+    return { ...columns, mark };
+  });
+}
+
+/** The first of these columns whose cell is not blank; the first of all if there is none, or -1. */
+export function pickColumn(cells: readonly string[], columns: readonly number[]): number {
+  for (const index of columns) {
+    const cell = cells[index];
+    if (cell !== undefined && !isBlank(cell)) return index;
+  }
+  return columns[0] ?? -1;
 }
