@@ -9,7 +9,7 @@ import { assertExportRoom } from '../rules/export-limits.ts';
 import type { ExportQuery, SearchStore } from '../search-store.ts';
 import { AppError } from '../../domain/error.ts';
 import { readText } from '../sql/sql.ts';
-import { openTemporary } from './temporary-database.ts';
+import { openTables } from './temporary-database.ts';
 
 /** Adds all matching products, in pages. */
 type CopyPages = (
@@ -50,8 +50,7 @@ export function prepareSpooledExports(copyPages: CopyPages): SearchStore['export
 
 /** Pages that are written as they come, and read once, in order, as slowly as the reader likes. */
 function openSpool<Item>() {
-  const db = openTemporary();
-  db.exec('CREATE TABLE page (n INTEGER PRIMARY KEY, items TEXT NOT NULL) STRICT; BEGIN');
+  const db = openTables('CREATE TABLE page (n INTEGER PRIMARY KEY, items TEXT NOT NULL) STRICT');
   const insert = db.prepare('INSERT INTO page (items) VALUES (?)');
   const take = db.prepare('SELECT items FROM page WHERE n = ?');
   let failure: unknown;
@@ -93,8 +92,6 @@ function openSpool<Item>() {
         onEnd();
       }
     },
-    close(): void {
-      if (db.isOpen) db.close();
-    },
+    close: () => db[Symbol.dispose](),
   };
 }

@@ -106,9 +106,7 @@ function openTables(db: DatabaseSync) {
       const missing = readInteger(row, 'missing');
       return { missing, inStock: missing + readInteger(row, 'named') };
     },
-    close(): void {
-      if (db.isOpen) db.close();
-    },
+    close: () => db[Symbol.dispose](),
   };
 }
 

@@ -9,13 +9,18 @@ export function openTemporary(cacheKib = DRY_RUN_CACHE_KIB): DatabaseSync {
   return openDatabase('', 0, `PRAGMA cache_size = -${cacheKib}`);
 }
 
-/** Items by key in a temporary database, in one transaction that is never committed. */
-export function openTemporaryItems<Item>() {
+/** A temporary database with these tables, in one transaction that is never committed. */
+export function openTables(tables: string): DatabaseSync {
   const db = openTemporary();
-  db.exec(`
-    CREATE TABLE items (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    BEGIN;
-  `);
+  db.exec(`${tables}; BEGIN`);
+  return db;
+}
+
+/** Items by key in a temporary database. */
+export function openTemporaryItems<Item>() {
+  const db = openTables(
+    'CREATE TABLE items (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID',
+  );
   const find = db.prepare('SELECT item FROM items WHERE key = ?');
   const set = db.prepare('INSERT OR REPLACE INTO items (key, item) VALUES (?, ?)');
   return {
@@ -25,8 +30,6 @@ export function openTemporaryItems<Item>() {
       return row && JSON.parse(readText(row, 'item')) as Item;
     },
     set: (key: string, item: Item) => void set.run(key, JSON.stringify(item)),
-    close(): void {
-      if (db.isOpen) db.close();
-    },
+    close: () => db[Symbol.dispose](),
   };
 }

@@ -5,7 +5,7 @@
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../domain/id.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../sql/sql.ts';
-import { openTemporary } from './temporary-database.ts';
+import { openTables } from './temporary-database.ts';
 
 export interface TouchedProduct {
   readonly id: ProductId;
@@ -25,15 +25,12 @@ interface ProductState extends TouchedProduct {
 export type TouchedProducts = ReturnType<typeof openTouchedProducts>;
 
 export function openTouchedProducts() {
-  const db = openTemporary();
-  db.exec(`
+  const db = openTables(`
     CREATE TABLE touched (
       n INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, first INTEGER NOT NULL,
       state TEXT NOT NULL DEFAULT 'pending', sku TEXT
     ) STRICT;
-    CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    BEGIN;
-  `);
+    CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID`);
   const add = db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)');
   const list = db.prepare(`
     SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`);
@@ -71,9 +68,7 @@ export function openTouchedProducts() {
       claim.run(sku, id);
       return true;
     },
-    close(): void {
-      if (db.isOpen) db.close();
-    },
+    close: () => db[Symbol.dispose](),
   };
 }
 
