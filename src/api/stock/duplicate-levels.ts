@@ -5,7 +5,8 @@
  * may be one of two are rejected before.
  */
 import type { Issue } from '../../domain/error.ts';
-import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import { parseProductId, type SellerId } from '../../domain/id.ts';
+import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductReference, SentChange } from '../../domain/catalogue/stock-change.ts';
 import { copyText } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
@@ -32,7 +33,17 @@ interface DuplicateLevel {
 }
 
 type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts'>;
-type Skus = ReadonlyMap<ProductId, { readonly sku: string }>;
+type FindOwner = (id: string | undefined) => Sku | undefined;
+
+/** Lines by SKU. */
+interface Lines {
+  /** Rows with a level; to reject all rows of a product, rejected ones, too. */
+  readonly levels: SkuLines;
+  /** Rejected rows, for a sum. */
+  readonly rejected: SkuLines;
+  /** Rows of a product that has an earlier one, if all of them are rejected. */
+  readonly repeated: SkuLines;
+}
 
 export class DuplicateLevels {
   readonly #store: Products;
@@ -66,7 +77,8 @@ export class DuplicateLevels {
     if (wholeFile) {
       // A large chunk must not block other requests.
       for await (const _ of this.#decide(wholeFile, repeated, rejected)) await yieldToEventLoop();
-      this.#count = this.#first.length = 0;
+      this.#count = 0;
+      this.#first.length = 0;
     }
     yield* this.#decide(slices, repeated, rejected);
   }
@@ -78,35 +90,34 @@ export class DuplicateLevels {
     const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
       ({ ...row, entry: { issues: [issue] } })); // it may mean either product
     for await (const rows of checked) {
-      const skus = await this.#findSkus(rows);
-      yield rows.map((row) => {
-        const { line, entry } = row;
-        const { sku, otherSku } = this.#nameProducts(entry, skus);
-        if ('issues' in entry || otherSku !== undefined) {
-          const noted = this.#choice === 'sum' ? rejected : levels;
-          if (this.#needsAll) this.#noteRejected([noted, repeated], line, [sku, otherSku]);
-          return repeated.find(sku ?? '') === undefined ? row : addOtherRows(row);
-        }
-        return sku === undefined || !isLevel(entry) ? row
-          : this.#decideLevel(row, sku, levels, rejected, repeated);
-      });
+      const ids = rows.map(({ entry }) => this.#findId(referenceOf(entry)));
+      const findOwner = await readIdOwners(this.#store, this.#sellerId, ids);
+      yield rows.map((row) => this.#decideRow(row, { levels, rejected, repeated }, findOwner));
     }
   }
 
-  /** Notes a row whose level its products lack. */
-  #noteRejected(
-    [noted, repeated]: readonly [SkuLines, SkuLines], line: number,
-    [sku, otherSku]: readonly (string | undefined)[],
-  ): void {
-    if (sku === undefined) this.#unknownLine ??= line;
-    for (const name of [sku ?? [], otherSku ?? []].flat()) {
-      if ((noted.note(name, line)?.line ?? line) !== line) repeated.note(name, line);
+  #decideRow(row: StockRow, lines: Lines, findOwner: FindOwner): StockRow {
+    const { line, entry } = row;
+    const reference = referenceOf(entry);
+    const owner = findOwner(this.#findId(reference));
+    const { sku = owner } = reference;
+    if ('issues' in entry || (owner !== undefined && owner !== sku)) {
+      if (this.#needsAll) this.#noteRejected(lines, line, new Set([sku ?? [], owner ?? []].flat()));
+      return lines.repeated.find(sku ?? '') === undefined ? row : addOtherRows(row);
+    }
+    return sku === undefined || !isLevel(entry) ? row : this.#decideLevel(row, sku, lines);
+  }
+
+  /** Notes a row whose level these products lack, or any product if there are none. */
+  #noteRejected({ levels, rejected, repeated }: Lines, line: number, skus: Set<string>): void {
+    if (skus.size === 0) this.#unknownLine ??= line;
+    const noted = this.#choice === 'sum' ? rejected : levels;
+    for (const sku of skus) {
+      if ((noted.note(sku, line)?.line ?? line) !== line) repeated.note(sku, line);
     }
   }
 
-  #decideLevel(
-    row: StockRow, sku: string, levels: SkuLines, rejected: SkuLines, repeated: SkuLines,
-  ): StockRow {
+  #decideLevel(row: StockRow, sku: string, { levels, rejected, repeated }: Lines): StockRow {
     const { line, entry } = row;
     const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine : undefined;
     if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
@@ -124,26 +135,23 @@ export class DuplicateLevels {
       : reject(row, explainDuplicate(previousLine));
   }
 
-  /** The products of rows that have an id, if it decides. */
-  async #findSkus(rows: readonly StockRow[]): Promise<Skus> {
-    const ids = rows.flatMap(({ entry }) => this.#parseId(referenceOf(entry)) ?? []);
-    return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
+  /** Rows with a SKU need their id, too, if no row that is rejected may be left out. */
+  #findId({ sku, id }: ProductReference): string | undefined {
+    return sku === undefined || this.#needsAll ? id : undefined;
   }
+}
 
-  /** Rows with a SKU need it, too, if no row that is rejected may be left out. */
-  #parseId({ sku, id }: ProductReference): ProductId | undefined {
-    const isNeeded = id !== undefined && (sku === undefined || this.#needsAll);
-    return isNeeded ? parseProductId(this.#sellerId, id) : undefined;
-  }
-
-  /** The SKU of the product; and, where it matters, that of another one that has the id. */
-  #nameProducts(entry: SentChange, skus: Skus) {
-    const reference = referenceOf(entry);
-    const id = this.#parseId(reference);
-    const owner = id && skus.get(id)?.sku;
-    const sku = reference.sku ?? owner;
-    return { sku, otherSku: owner === sku ? undefined : owner };
-  }
+/** Returns how to find the SKU of the product that has one of these ids. */
+export async function readIdOwners(
+  store: Products, sellerId: SellerId, ids: readonly (string | undefined)[],
+): Promise<FindOwner> {
+  const productIds = ids.flatMap((id) => parseProductId(sellerId, id) ?? []);
+  if (productIds.length === 0) return () => undefined;
+  const owners = await store.findProducts(sellerId, productIds);
+  return (id) => {
+    const productId = parseProductId(sellerId, id);
+    return productId && owners.get(productId)?.sku;
+  };
 }
 
 function referenceOf(entry: SentChange): ProductReference {

@@ -4,10 +4,10 @@
  * rejected, or their stock is added to that of the earlier rows.
  */
 import { rejectMarkedSkus } from '../../api/marked-skus.ts';
-import { explainFaulty } from '../../api/stock/duplicate-levels.ts';
-import { findSku, type ProductRow } from '../../domain/catalogue/product.ts';
+import { explainFaulty, readIdOwners } from '../../api/stock/duplicate-levels.ts';
+import { findSku } from '../../domain/catalogue/product.ts';
 import { AppError, type Issue } from '../../domain/error.ts';
-import { parseProductId, type SellerId } from '../../domain/id.ts';
+import type { SellerId } from '../../domain/id.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { copyText } from '../../domain/text.ts';
 import type { CatalogueStore, ImportMode } from '../../store/catalogue-store.ts';
@@ -81,9 +81,10 @@ export class DuplicateRows {
         continue;
       }
       if (isErrorColumn(reader.ignoredColumns[0])) throw new AppError('invalid_data', NO_SUM);
-      const owners = await this.#findOwners(rows);
+      const ids = rows.map(({ content }) => content?.product?.id);
+      const findOwner = await readIdOwners(this.#store, this.#sellerId, ids);
       yield rows.map((row) => {
-        const faulty = this.#checkFault(row, rejected, owners);
+        const faulty = this.#checkFault(row, rejected, findOwner);
         return faulty ?? this.#check(row, entries, rejected);
       });
     }
@@ -125,12 +126,14 @@ export class DuplicateRows {
   }
 
   /** The row if it is rejected, or must be, since a sum would lack a row that was rejected. */
-  #checkFault(row: ImportRow, rejected: SkuLines, owners: Owners): ImportRow | undefined {
+  #checkFault(
+    row: ImportRow, rejected: SkuLines, findOwner: (id: string | undefined) => string | undefined,
+  ): ImportRow | undefined {
     const { line, content } = row;
     if (!content) return row;
     const { product } = content;
-    const owner = product && this.#findOwner(product, owners);
-    if (!product || owner !== undefined) {
+    const owner = findOwner(product?.id);
+    if (!product || (owner !== undefined && owner !== product.sku)) {
       const skus = [row.sku, row.markedSku].flatMap((sku) => findSku(sku ?? '') ?? []);
       if (skus.length === 0) this.#unknownLine ??= line;
       for (const sku of [...skus, owner ?? []].flat()) rejected.note(sku, line);
@@ -138,19 +141,6 @@ export class DuplicateRows {
     }
     const faultyLine = rejected.find(product.sku) ?? this.#unknownLine;
     return faultyLine === undefined ? undefined : rejectRow(row, explainFaulty(faultyLine));
-  }
-
-  async #findOwners(rows: readonly ImportRow[]): Promise<Owners> {
-    const ids = rows.flatMap(({ content }) =>
-      parseProductId(this.#sellerId, content?.product?.id) ?? []);
-    return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
-  }
-
-  /** The SKU of another product that has the id of this row. */
-  #findOwner({ sku, id }: ProductRow, owners: Owners): string | undefined {
-    const productId = parseProductId(this.#sellerId, id);
-    const owner = productId && owners.get(productId)?.sku;
-    return owner === sku ? undefined : owner;
   }
 
   /** Counts a row if it was imported, and returns the line that it overrides. */
@@ -163,8 +153,6 @@ export class DuplicateRows {
     return previousLine;
   }
 }
-
-type Owners = Awaited<ReturnType<Products['findProducts']>>;
 
 function rejectRow(row: ImportRow, issue: Issue): ImportRow {
   return { ...row, content: { issues: [issue] } };
