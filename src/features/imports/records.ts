@@ -6,12 +6,11 @@ import { pageParameters, replyPage, splitPage } from '../../api/list.ts';
 import { choice, parseParameters } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
 import {
-  fileName, formatImport, IMPORT_KINDS, type ImportKind, type ImportRecord,
+  fileName, formatImport, IMPORT_KINDS, type ImportKind,
 } from '../../domain/catalogue/import.ts';
 import { AppError } from '../../domain/error.ts';
-import { formatImportId, type ImportId, parseImportId, type SellerId } from '../../domain/id.ts';
+import { formatImportId, type ImportId, parseImportId } from '../../domain/id.ts';
 import { type Reply, replyJson } from '../../http/response/reply.ts';
-import type { ImportStore } from '../../store/history-store.ts';
 import { importId } from '../../api/description/examples.ts';
 import type { Operation, PathParameter } from '../../api/description/operation.ts';
 import {
@@ -41,20 +40,12 @@ export async function listImports(request: ApiRequest, services: Services): Prom
   });
 }
 
-/** GET /api/v1/imports/{id}: 200, 404 */
+/** GET /api/v1/imports/{id}: 200, 404, also if the record was removed with the history */
 export async function readImport(request: ApiRequest, { store }: Services): Promise<Reply> {
-  const { caller, parameters } = request;
-  const record = await getImport(store, caller.sellerId, parameters['import_id'] ?? '');
-  return replyJson(formatImport(record));
-}
-
-/** @throws AppError `not_found`, also if the record was removed with the history */
-async function getImport(
-  store: ImportStore, sellerId: SellerId, text: string,
-): Promise<ImportRecord> {
-  const id = parseImportId(sellerId, text);
+  const { caller: { sellerId }, parameters } = request;
+  const id = parseImportId(sellerId, parameters['import_id'] ?? '');
   const record = id === undefined ? undefined : await store.findImport(sellerId, id);
-  if (record) return record;
+  if (record) return replyJson(formatImport(record));
   const why = 'Its record may have been removed with old history.';
   throw new AppError('not_found', `You have no import with this id. ${why}`);
 }
