@@ -65,13 +65,6 @@ const STOCK_OF_PARENT: Issue = {
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
-/** A reader that recognises the column names of products. */
-export function createProductReader(
-  { map, ...options }: FileOptions & Pick<CsvSettings, 'map'>,
-): TableReader {
-  return new TableReader({ ...options, countMembers: (names) => countMembers(names, map) });
-}
-
 /** Reads the products of one CSV file. */
 export class CsvRows implements RowReader {
   readonly format = 'csv';
@@ -90,7 +83,9 @@ export class CsvRows implements RowReader {
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
     this.#settings = settings;
-    this.#reader = createProductReader(settings);
+    this.#reader = new TableReader({
+      ...settings, countMembers: (names) => countMembers(names, settings.map),
+    });
   }
 
   get ignoredColumns(): readonly string[] {

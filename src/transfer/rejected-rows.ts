@@ -8,17 +8,15 @@
  * size.
  */
 import { AppError } from '../domain/error.ts';
-import { type ColumnMap, matchColumns } from './columns.ts';
+import { type ColumnMap, countMembers, matchColumns } from './columns.ts';
 import type { CsvRecord } from './csv-reader.ts';
-import { createProductReader } from './csv-rows.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
 import { addError, asPart, isPart } from './import-row.ts';
 import { readLines } from './ndjson.ts';
-import type { StockColumnMap } from './stock-columns.ts';
-import { createStockReader } from './stock-rows.ts';
-import type { TableReader } from './table-reader.ts';
+import { countStockMembers, type StockColumnMap } from './stock-columns.ts';
+import { TableReader } from './table-reader.ts';
 
 /** A file that can be read more than once, and how it was read when its rows were rejected. */
 interface RowSource extends FileOptions {
@@ -198,8 +196,10 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
 
 function createReader({ content, map, ...options }: RowSource): TableReader {
   // The casts: a map names members of what the file has.
-  return content === 'products' ? createProductReader({ ...options, map: map as ColumnMap })
-    : createStockReader({ ...options, map: map as StockColumnMap });
+  return new TableReader({
+    ...options, countMembers: (names) => (content === 'products'
+      ? countMembers(names, map as ColumnMap) : countStockMembers(names, map as StockColumnMap)),
+  });
 }
 
 function nameErrorColumn(header: readonly string[]): string {

@@ -63,13 +63,6 @@ const DIFFERENCES = 'If the column has differences, read it as changes of stock,
 const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
   { sku: 'identifier', id: 'identifier', reason: 'text' };
 
-/** A reader that recognises the column names of stock changes. */
-export function createStockReader(
-  { map, ...options }: FileOptions & Pick<StockCsvSettings, 'map'>,
-): TableReader {
-  return new TableReader({ ...options, countMembers: (names) => countStockMembers(names, map) });
-}
-
 /** Reads the stock changes of one CSV file. */
 export class StockCsvRows {
   readonly #reader: TableReader;
@@ -78,7 +71,9 @@ export class StockCsvRows {
 
   constructor(settings: StockCsvSettings) {
     this.#settings = settings;
-    this.#reader = createStockReader(settings);
+    this.#reader = new TableReader({
+      ...settings, countMembers: (names) => countStockMembers(names, settings.map),
+    });
   }
 
   /** Known after the first rows. */
