@@ -36,8 +36,9 @@ export class DuplicateRows {
   readonly #store: Products;
   readonly #sellerId: SellerId;
   readonly #choice: DuplicateRowChoice;
-  readonly #first: DuplicateRow[] = [];
-  #count = 0;
+  /** How many rows override another one, and the first of them. */
+  count = 0;
+  readonly first: DuplicateRow[] = [];
   /** Whether rows may have the stock at different locations. */
   #hasLocations = false;
   /** The first rejected line that may have any SKU, for a sum. */
@@ -50,14 +51,6 @@ export class DuplicateRows {
     this.#store = store;
     this.#sellerId = sellerId;
     this.#choice = mode === 'create' ? 'last' : choice;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get first(): readonly DuplicateRow[] {
-    return this.#first;
   }
 
   /**
@@ -146,9 +139,9 @@ export class DuplicateRows {
   /** Counts a row if it was imported, and returns the line that it overrides. */
   add({ line, sku, status, previousLine }: RowOutcome): number | undefined {
     if (previousLine === undefined || status === 'failed') return undefined;
-    this.#count += 1;
-    if (this.#first.length < IMPORT_DUPLICATES_LISTED_LIMIT) {
-      this.#first.push({ line, sku: copyText(sku ?? ''), overrides: previousLine });
+    this.count += 1;
+    if (this.first.length < IMPORT_DUPLICATES_LISTED_LIMIT) {
+      this.first.push({ line, sku: copyText(sku ?? ''), overrides: previousLine });
     }
     return previousLine;
   }
