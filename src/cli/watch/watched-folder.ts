@@ -74,7 +74,7 @@ export class WatchedFolder implements Disposable {
 
   /** The next file: one that was claimed before, or the oldest complete one. */
   next(): Claim | undefined {
-    return this.#findClaim() ?? this.#claimReady();
+    return this.#findClaim() ?? this.#claimFirst(this.#ready) ?? this.#claimFirst(this.#scan());
   }
 
   publish(claim: Claim): Published {
@@ -95,16 +95,10 @@ export class WatchedFolder implements Disposable {
     return undefined;
   }
 
-  #claimReady(): Claim | undefined {
-    const claim = this.#claimFirst();
-    if (claim) return claim;
-    this.#ready = this.#scan();
-    return this.#claimFirst();
-  }
-
-  /** Claims the first file that is still as it was when it was complete. */
-  #claimFirst(): Claim | undefined {
-    for (let name = this.#ready.shift(); name !== undefined; name = this.#ready.shift()) {
+  /** Claims the first of these files that is still as it was when it was complete. */
+  #claimFirst(ready: string[]): Claim | undefined {
+    this.#ready = ready; // those after it are for later calls
+    for (let name = ready.shift(); name !== undefined; name = ready.shift()) {
       const version = this.#look(name)?.version;
       const isSame = version !== undefined && version === this.#sightings.get(name)?.version;
       const claim = isSame ? this.#claim(name) : undefined;
