@@ -151,7 +151,8 @@ function parseRow(
   if (isEmpty) return undefined;
   const entry = parseChange(members, hasSource);
   const row = { line, characters, entry: issues.length > 0 ? addIssues(entry, issues) : entry };
-  return addMark(row, cells[indexes.sku[0] ?? -1] ?? '');
+  const sku = cells[indexes.sku[0] ?? -1] ?? '';
+  return parseTextMark(sku) === undefined ? row : { ...row, markedSku: sku };
 }
 
 /** Adds the errors of a row without a product or a quantity; returns whether it lacks both. */
@@ -163,10 +164,6 @@ function addMissing(
   if (!hasProduct) issues.push(sku.length === 0 ? blank('/id') : blankSku);
   if (!hasQuantity) issues.push(blank(set.length === 0 ? '/adjust' : '/set'));
   return !hasProduct && !hasQuantity;
-}
-
-function addMark(row: StockRow, sku: string): StockRow {
-  return parseTextMark(sku) === undefined ? row : { ...row, markedSku: sku };
 }
 
 /** Only a row of a file may have both a SKU and an id. */
