@@ -157,11 +157,10 @@ export class CsvRows implements RowReader {
 
   /** A default is read like a cell. */
   #parseDefault(field: RowField, text: string): ParsedDefault {
-    const members: Record<string, unknown> = {};
-    const issues: Issue[] = [];
-    this.#parseMember(members, issues, field, unescapeFormula(text));
+    const parsed = this.#parseCell(field, unescapeFormula(text));
+    if ('error' in parsed) return { issues: [{ pointer: `/${field.name}`, ...parsed.error }] };
     try {
-      return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
+      return { patch: parseProductPatch({ [field.name]: parsed.value }, this.#currency) };
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
       return { issues: error.issues };
@@ -236,30 +235,21 @@ export class CsvRows implements RowReader {
     { isShop, mappedMembers }: Columns,
   ): void {
     const { name, isRequired } = field;
-    if (isShop && name === 'stock' && cell === 'parent') {
-      issues.push(STOCK_OF_PARENT);
-      return;
-    }
-    if (!isShop || isRequired || mappedMembers.has(name)) {
-      this.#parseMember(members, issues, field, cell);
-      return;
-    }
-    const parsed: Record<string, unknown> = {};
-    this.#parseMember(parsed, [], field, cell.replace(/^'/, ''));
-    const isValue = name in parsed && 'value' in field.parse(parsed[name], this.#currency);
-    if (isValue && !(name === 'description' && MARKUP.test(cell))) members[name] = parsed[name];
+    const isOptional = isShop && !isRequired && !mappedMembers.has(name);
+    const parsed = this.#parseCell(field, isOptional ? cell.replace(/^'/, '') : cell);
+    if (isShop && name === 'stock' && cell === 'parent') issues.push(STOCK_OF_PARENT);
+    else if ('value' in parsed) {
+      const isLeftOut = isOptional && ((name === 'description' && MARKUP.test(cell))
+        || 'error' in field.parse(parsed.value, this.#currency));
+      if (!isLeftOut) members[name] = parsed.value;
+    } else if (!isOptional) issues.push({ pointer: `/${name}`, ...parsed.error });
   }
 
-  /** Adds a member, or its errors. */
-  #parseMember(
-    members: Record<string, unknown>, issues: Issue[], { name, kind }: RowField, text: string,
-  ): void {
-    const parsed = kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
+  #parseCell({ name, kind }: RowField, text: string): ParseResult<unknown> {
+    return kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
       : kind === 'price' ? parseNumber(text, { mark: this.#marks.get(name), isWhole: false })
       : kind === 'quantity' ? parseLevel(text, this.#marks.get(name), DIFFERENCES)
       : { value: text };
-    if ('value' in parsed) members[name] = parsed.value;
-    else issues.push({ pointer: `/${name}`, ...parsed.error });
   }
 
   /** The values of new products for members that a row leaves out. */
