@@ -15,7 +15,7 @@ import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { asMembers } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
 import { CSV_FLAGS, FORMAT_FLAG, nameFile, openSource, readCsvOptions } from './source-file.ts';
-import { RejectedRowsFile } from './rejected-rows-file.ts';
+import { REJECTED_FLAG, RejectedRowsFile } from './rejected-rows-file.ts';
 
 const COUNTS = ['created', 'updated', 'unchanged', 'skipped'];
 
@@ -51,10 +51,7 @@ export const importProducts = remoteCommand({
         + 'stock, or use the last one',
     },
     ...CSV_FLAGS,
-    rejected: {
-      value: 'FILE',
-      help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
-    },
+    rejected: REJECTED_FLAG,
   },
   async run(input) {
     const { flags, operands: [path = ''], io } = input;

@@ -14,6 +14,10 @@ import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { UsageError } from '../command.ts';
 import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
+export const REJECTED_FLAG = {
+  value: 'FILE', help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
+};
+
 const WITHOUT_CREATING = constants.O_WRONLY | constants.O_APPEND;
 
 interface OpenFile {

@@ -14,7 +14,7 @@ import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
 import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
-import { RejectedRowsFile } from './rejected-rows-file.ts';
+import { REJECTED_FLAG, RejectedRowsFile } from './rejected-rows-file.ts';
 import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
 import { createStockRun, readStockOptions, STOCK_FLAGS } from './stock-file.ts';
 import { watchStock } from '../watch/stock-watch.ts';
@@ -35,9 +35,7 @@ export const syncStock = remoteCommand({
     format: FORMAT_FLAG,
     ...STOCK_FLAGS,
     'dry-run': { help: 'change nothing, but report what would change' },
-    rejected: {
-      value: 'FILE', help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
-    },
+    rejected: REJECTED_FLAG,
     'idempotency-key': {
       value: 'KEY',
       help: 'continue the interrupted run that printed this key; nothing is applied twice',
