@@ -6,7 +6,7 @@ import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../
 import type { Validator } from '../../../../domain/validation.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
 import {
-  type MatchedStockColumns, STOCK_MEMBERS, type StockMember,
+  type StockColumns, STOCK_MEMBERS, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
 import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
@@ -80,7 +80,7 @@ function viewStock(request: PageRequest, job: JobDescription, task: StockImport)
   };
 }
 
-function describeUse({ indexes }: MatchedStockColumns, index: number): string {
+function describeUse({ indexes }: StockColumns, index: number): string {
   const members = STOCK_MEMBERS.filter((member) => indexes[member].includes(index));
   return members.map((member) => MEMBER_LABELS[member]).join(', ') || 'not used';
 }
@@ -122,7 +122,7 @@ function listNotes(
 }
 
 /** Why rows cannot be read. */
-function describeColumns({ file }: StockImport, columns: MatchedStockColumns): string {
+function describeColumns({ file }: StockImport, columns: StockColumns): string {
   const { ambiguous: [member = 'set'], missing: [pair], indexes } = columns;
   if (!pair) return describeAmbiguous(MEMBER_LABELS[member], indexes[member], file);
   const labels = pair.map((name) => MEMBER_LABELS[name]).join(' or ');
