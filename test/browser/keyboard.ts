@@ -116,7 +116,11 @@ function lookAtFocus(): Stop {
   finishTransitions();
   const index = window.walk?.stops.indexOf(element) ?? -1;
   const name = describeElement(element);
-  const { left, top, width, height } = element.getBoundingClientRect();
+  // A region that scrolls may be longer than the view (WCAG 2.2, 2.4.11).
+  const rect = element.getBoundingClientRect();
+  const [left, top] = [Math.max(rect.left, 0), Math.max(rect.top, 0)];
+  const width = Math.min(rect.right, innerWidth) - left;
+  const height = Math.min(rect.bottom, innerHeight) - top;
   const points = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]] as const;
   const isCovered = points.every(([x, y]) => {
     const above = document.elementFromPoint(left + width * x, top + height * y);
