@@ -5,11 +5,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
-  CLEAR_SESSION_COOKIE, findSession, formatSessionToken, isAlive, makeSessionSecret,
+  assertSignedIn, CLEAR_SESSION_COOKIE, findSession, formatSessionToken, isAlive, makeSessionSecret,
   readSessionToken, startSession,
 } from '../../../../src/features/portal/sign-in/session.ts';
 import type { SellerId } from '../../../../src/domain/id.ts';
-import type { Portal } from '../../../../src/features/portal/route.ts';
+import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
 
 const SELLER = 1_809_738_798_774_277 as SellerId;
 
@@ -73,6 +73,20 @@ test('looks up a session by the seller and the hash of the secret in its token',
   await findSession(portal, secret); // a token without a seller
   await findSession(portal, `sel_vvvvvvvvvvv.${secret}`); // an invalid seller id
   assert.deepEqual(asked, [[SELLER, hash]]);
+});
+
+test('ends a long response once its session has ended', async () => {
+  const { secret } = makeSessionSecret();
+  const [cookie = ''] = formatSessionToken(SELLER, secret).cookie.split('; ');
+  const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
+  let found: object | undefined = { session };
+  const store = { findSignedInSession: async () => found };
+  // The casts: only these members are used.
+  const portal = { store, clock: () => 0 } as unknown as Portal;
+  const request = { headers: { cookie } } as AnonymousPageRequest;
+  await assertSignedIn(request, portal);
+  found = undefined;
+  await assert.rejects(assertSignedIn(request, portal), { code: 'browser_refused' });
 });
 
 test('expires a session that is idle too long, or too old', () => {
