@@ -19,6 +19,5 @@ export const WORKBOOK_MERGED_ROWS_LIMIT = 200_000;
 /** Rows of a sheet, and characters of a shared text, which many cells may have, by Excel. */
 export const SHEET_ROWS_LIMIT = 1_048_576;
 export const SHARED_STRING_LIMIT_CHARACTERS = 32_767;
-/** Names of sheets in an error, and the length of each and of other texts of the file in errors. */
+/** Names of sheets in an error. */
 export const WORKBOOK_SHEETS_LISTED_LIMIT = 20;
-export const WORKBOOK_REASON_LIMIT_CHARACTERS = 100;

@@ -18,12 +18,6 @@ export type Sheet = Readonly<{ name: string; isHidden: boolean; part: string }>;
 
 export type Workbook = Awaited<ReturnType<typeof openWorkbook>>;
 
-/**
- * What a part refers to; `type` is the last segment of a URI, which strict and transitional
- * workbooks have in common.
- */
-type Relationship = Readonly<Record<'id' | 'type' | 'part', string>>;
-
 const SAVE = 'Save it as "Excel Workbook (.xlsx)" without a password or macros, and send that';
 const [COMPOUND_HEADER_BYTES, DIRECTORY_SECTORS, OFFSET_BYTES] = [512, 8, 8];
 
@@ -136,10 +130,13 @@ async function readPart(zip: ZipFile, part: string, open: XmlHandler['open']): P
   for await (const _ of parseXml(zip.read(part, WORKBOOK_PART_LIMIT_BYTES), { open })) { /* all */ }
 }
 
-/** None of them is outside the file. */
-async function readRelationships(zip: ZipFile, part: string): Promise<Relationship[]> {
+/**
+ * What a part refers to inside of the file. `type` is the last segment of a URI, which strict and
+ * transitional workbooks have in common.
+ */
+async function readRelationships(zip: ZipFile, part: string) {
   const { dir, base } = posix.parse(part);
-  const relationships: Relationship[] = [];
+  const relationships: Readonly<Record<'id' | 'type' | 'part', string>>[] = [];
   await readPart(zip, posix.join(dir, '_rels', `${base}.rels`), (name, _, text) => {
     if (name !== 'Relationship' || readAttribute(text, 'TargetMode') === 'External') return;
     const [id = '', type = '', target = ''] = ['Id', 'Type', 'Target']

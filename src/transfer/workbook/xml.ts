@@ -24,8 +24,6 @@ const OTHER = String.raw`<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[[^]*?\]\]>`;
 /** A tag in any form, or a mark that is none. */
 const MARK = new RegExp(String.raw`<(/?)(${NAME})((?:${
   ATTRIBUTE.replaceAll(/\((?!\?)/g, '(?:')})*)\s*(/?)>|${OTHER}`, 'y');
-/** Those of ECMA-376 part 1 that have values; they have no children. */
-const TEXT_ELEMENTS: ReadonlySet<string> = new Set(['t', 'v']);
 const CDATA = '<![CDATA[';
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos));|&/g;
 const ENTITIES = new Map([['amp', '&'], ['lt', '<'], ['gt', '>'], ['quot', '"'], ['apos', "'"]]);
@@ -128,7 +126,8 @@ class XmlParser {
     const name = this.#nameOf(tag);
     const reading = this.#handler.open(name, this.#names.at(-1) ?? '', attributes);
     this.#names.push(name);
-    if (TEXT_ELEMENTS.has(name)) this.#text = '';
+    // Those of ECMA-376 part 1 that have values; they have no children.
+    if (name === 't' || name === 'v') this.#text = '';
     if (isEmpty) this.#close();
     else if (reading === 'skip') this.#skippedTo = `</${tag}`;
   }

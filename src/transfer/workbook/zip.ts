@@ -8,9 +8,8 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import { AppError } from '../../domain/error.ts';
 import { pipeThroughZlib } from '../../http/response/compression.ts';
 import type { SeekableFile } from '../file-options.ts';
-import {
-  WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_INFLATED_LIMIT_BYTES, WORKBOOK_REASON_LIMIT_CHARACTERS,
-} from './limits.ts';
+import { shortenName } from '../header.ts';
+import { WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_INFLATED_LIMIT_BYTES } from './limits.ts';
 
 type Entry = ReturnType<typeof parseEntry>;
 type Chunks = AsyncGenerator<Uint8Array, void, void>;
@@ -59,9 +58,9 @@ export async function openZip(file: SeekableFile) {
 
 /** The error of a workbook that no spreadsheet program writes. */
 export function damaged(reason: string): AppError {
+  const fault = `The workbook is damaged: ${shortenName(reason)}`;
   const remedy = 'Open it in a spreadsheet program, save it as .xlsx and send that';
-  const shortReason = reason.slice(0, WORKBOOK_REASON_LIMIT_CHARACTERS);
-  return new AppError('invalid_data', `The workbook is damaged: ${shortReason}. ${remedy}.`);
+  return new AppError('invalid_data', `${fault}. ${remedy}.`);
 }
 
 export function tooLarge(reason: string): AppError {
