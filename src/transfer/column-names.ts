@@ -13,7 +13,7 @@ import type { Issue } from '../domain/error.ts';
 /** What a column has: a member of a product or stock change, units, or the place of a row. */
 type NamedMember = 'sku' | 'name' | 'category' | 'price' | 'currency' | 'stock' | 'barcode'
   | 'adjust' | 'reason';
-type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit' | 'priceUnit'
+type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit' | 'unitPrice' | 'priceUnit'
   | 'location';
 
 /** Separated by commas. */
@@ -52,21 +52,24 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     Kategorie produktu, Категория, Категория товара, Категорія, Κατηγορία, カテゴリ, カテゴリー, 商品カテゴリ, 分类,
     类别, 商品分类, 产品分类, 分類, 카테고리`,
   price: `
-    price, unit price, selling price, sales price, retail price, regular price, product price,
+    price, selling price, sales price, retail price, regular price, product price,
     item price, current price, price excl tax, price tax excl, price tax excluded, price incl tax,
-    price tax incl, price tax included, Preis, Verkaufspreis, Einzelpreis, Stückpreis, Ladenpreis,
+    price tax incl, price tax included, Preis, Verkaufspreis, Ladenpreis,
     Bruttopreis, Nettopreis, Preis brutto, Preis netto, Verkaufspreis brutto, Verkaufspreis netto,
-    VK, VK-Preis, VKPreis, VK brutto, VK netto, Regulärer Preis, Prix, Prix de vente, Prix unitaire,
+    VK, VK-Preis, VKPreis, VK brutto, VK netto, Regulärer Preis, Prix, Prix de vente,
     Prix TTC, Prix HT, Prix de vente TTC, Prix de vente HT, Prix public, Tarif,
-    Tarif régulier, Precio, Precio de venta, Precio unitario, Precio normal, Precio final, PVP,
-    Prezzo, Prezzo di vendita, Prezzo unitario, Prezzo di listino, Prezzo al pubblico, Preço,
-    Preço de venda, Preço unitário, Preço normal, Prijs, Verkoopprijs, Stukprijs, Normale prijs,
-    Reguliere prijs, Cena, Cena sprzedaży, Cena jednostkowa, Cena detaliczna, Cena regularna,
+    Tarif régulier, Precio, Precio de venta, Precio normal, Precio final, PVP,
+    Prezzo, Prezzo di vendita, Prezzo di listino, Prezzo al pubblico, Preço,
+    Preço de venda, Preço normal, Prijs, Verkoopprijs, Normale prijs,
+    Reguliere prijs, Cena, Cena sprzedaży, Cena detaliczna, Cena regularna,
     Cena brutto, Cena netto, Pris, Försäljningspris, Ordinarie pris, Utpris, Salgspris, Utsalgspris,
     Hinta, Myyntihinta, Prodejní cena, Cena s DPH, Cena bez DPH, Běžná cena, Predajná cena, Ár,
-    Eladási ár, Preț, Fiyat, Fiyatı, Satış fiyatı, Birim fiyat, Normal fiyat, Цена, Цена продажи,
+    Eladási ár, Preț, Fiyat, Fiyatı, Satış fiyatı, Normal fiyat, Цена, Цена продажи,
     Розничная цена, Цена розничная, Базовая цена, Ціна, Τιμή, 価格, 販売価格, 売価, 通常価格, 价格, 售价, 销售价,
     销售价格, 零售价, 價格, 售價, 가격, 판매가, 판매가격`,
+  unitPrice: `
+    unit price, Einzelpreis, Stückpreis, Prix unitaire, Precio unitario, Prezzo unitario,
+    Preço unitário, Stukprijs, Cena jednostkowa, Birim fiyat`,
   currency: `
     currency, currency code, Währung, Devise, Monnaie, Moneda, Divisa, Valuta, Moeda, Waluta, Měna,
     Валюта, Para birimi, Döviz, 通貨, 币种, 货币, 貨幣, 통화`,
@@ -132,6 +135,14 @@ const KIND_OF_NAME: ReadonlyMap<string, ColumnKind> = new Map(
   (Object.keys(NAMES) as ColumnKind[]).flatMap((kind) =>
     [...toSet(NAMES[kind])].map((name) => [name, kind] as const)));
 
+/** The members of kinds that are named otherwise, and kinds that have none. */
+const MEMBERS: Readonly<Partial<Record<ColumnKind, NamedMember>>> =
+  { amount: 'stock', availability: 'stock', unitPrice: 'price' };
+const NO_MEMBERS: ReadonlySet<ColumnKind> = new Set(['unit', 'priceUnit', 'location']);
+/** The name of a column that may have prices, and of one that has those of a purchase. */
+export const PRICE =
+  /price|prei[sz]|prix|precio|prezzo|preço|prijs|pris|cena|fiyat|цена|价|価|^vk\b/i;
+const PURCHASE = /cost|purchas|compar|einkauf|achat|compra|acquist|inkoop|zakup/i;
 /** A question, in any writing, a share or a difference: no value of a member. */
 const NO_VALUE = /[?？¿؟%‰±]|\+ *\/ *[-–−]/;
 /** What a column of levels is not: `Stock #` is a number of an article. */
@@ -173,6 +184,7 @@ export function findUntrusted(
     kind === 'unit' && listCells(index).some((unit) => !PIECES.has(foldName(unit))));
   return [...kinds.entries()].flatMap(([index, kind]) => {
     const isUntrusted = (kind === 'amount' && hasOtherUnits)
+      || (kind === 'unitPrice' && header.some(isUnknownPrice))
       || (kind === 'availability' && rows.length > 0
         && !listCells(index).some((cell) => COUNT.test(cell)))
       || (kind === 'name' && rows.length > 0
@@ -188,10 +200,8 @@ export function recognizeColumns(
   const columns: Map<string, readonly number[]> = new Map();
   for (const [index, name] of header.entries()) {
     const kind = NO_VALUE.test(name) ? undefined : kindOf(name);
-    const isMember = kind !== undefined && kind !== 'unit' && kind !== 'priceUnit'
-      && kind !== 'location';
-    if (!isMember || untrusted.includes(index)) continue;
-    const member = kind === 'amount' || kind === 'availability' ? 'stock' : kind;
+    if (!kind || NO_MEMBERS.has(kind) || untrusted.includes(index)) continue;
+    const member = MEMBERS[kind] ?? kind;
     if (member === 'stock' && NO_LEVEL.test(name)) continue;
     columns.set(member, [...columns.get(member) ?? [], index]);
   }
@@ -241,12 +251,19 @@ export function explainUntrusted(
   const unit = header.find((name) => kindOf(name) === 'unit')?.trim();
   return untrusted.flatMap((index) => {
     const kind = kindOf(header[index]);
-    if (!members.includes(kind === 'name' ? kind : 'stock')) return [];
+    if (!kind || !members.includes(MEMBERS[kind] ?? kind)) return [];
+    const other = header.find(isUnknownPrice)?.trim();
     const reason = kind === 'name' ? 'a name: it has only numbers.'
+      : kind === 'unitPrice' ? `a price: it may be for a unit such as 1 kg, beside "${other}".`
       : kind === 'amount' ? `a quantity: by "${unit}", it is not in pieces.`
         : 'a quantity: it has no number above 1, so it may only say whether there is stock.';
     return [`"${header[index]?.trim()}" is not read as ${reason}`];
   });
+}
+
+/** Whether a column may have prices for pieces, although its name is not in the list. */
+function isUnknownPrice(name: string): boolean {
+  return kindOf(name) === undefined && PRICE.test(name) && !PURCHASE.test(name);
 }
 
 function kindOf(name: string | undefined): ColumnKind | undefined {

@@ -18,7 +18,7 @@ import {
 import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
-import { createUnitCheck, findSkuListIssue } from './column-names.ts';
+import { createUnitCheck, findSkuListIssue, PRICE } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn, shortenName } from './header.ts';
@@ -37,8 +37,6 @@ const DIFFERENCES = 'Write the stock that there is, or send differences in a sto
 const NO_CATEGORY = 'Uncategorized';
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
 const TEXTS = ['sku', 'name', 'category'] as const;
-/** The name of a column that may have prices. */
-const PRICE = /price|prei[sz]|prix|precio|prezzo|preço|prijs|pris|cena|fiyat|цена|价|価|^vk\b/i;
 /** A tag, a comment or a character reference: HTML, which a description is not. */
 const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
 

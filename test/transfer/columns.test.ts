@@ -238,6 +238,17 @@ test('rejects two columns for one member, and says how to select one', () => {
   assert.deepEqual(indexes.price, [4]);
 });
 
+test('reads no price for a unit beside another column that may have the prices', () => {
+  const header = ['sku', 'name', 'category', 'stock', 'Unit price'];
+  for (const other of ['Price tax excluded or Price tax included', 'Precio con impuestos']) {
+    assert.match(catchAppError(() => findColumns([...header, other], NO_MAP)).publicDetail,
+      new RegExp(`"Unit price" is not read as a price: it may be for a unit .* "${other}"\\.`));
+  }
+  for (const others of [[], ['Cost price'], ['Price unit']]) {
+    assert.deepEqual(findColumns([...header, ...others], NO_MAP).indexes.price, [4]);
+  }
+});
+
 test('reads no names from a column of numbers', () => {
   const header = ['sku', 'Nombre', 'category', 'price', 'stock'];
   const read = (cells: readonly string[], map = NO_MAP) => findColumns(header, map, new Map(),
