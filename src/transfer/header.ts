@@ -234,7 +234,7 @@ export function nameRejectedRows(stem: string): string {
   return `${stem.replace(FAILED, '')}.failed`;
 }
 
-/** A column name for a message. */
+/** A column name, or another text of the file, for a message. */
 export function shortenName(name: string): string {
   return name.trim().slice(0, NAME_LIMIT_CHARACTERS);
 }

@@ -57,8 +57,8 @@ const NO_STOCKTAKE = 'A file of rejected rows has only some of the products, so 
 export function assertStocktakeFile(name = ''): void {
   if (isRejectedRowsFile(name)) throw new AppError('invalid_data', NO_STOCKTAKE);
 }
-const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
-  + 'map=adjust:COLUMN.';
+const DIFFERENCES = 'Write 0 for a product that is oversold. If the column has differences, read '
+  + 'it as changes of stock, with map=adjust:COLUMN.';
 /** Of cells that have no number. */
 const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
   { sku: 'identifier', id: 'identifier', reason: 'text' };

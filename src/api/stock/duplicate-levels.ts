@@ -119,8 +119,8 @@ export class DuplicateLevels {
 
   #decideLevel(row: StockRow, sku: string, { levels, rejected, repeated }: Lines): StockRow {
     const { line, entry } = row;
-    const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine : undefined;
-    if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
+    const faulty = this.#choice === 'sum' && explainFaulty(rejected.find(sku), this.#unknownLine);
+    if (faulty) return reject(row, faulty);
     const isAll = this.#choice === 'reject_all';
     const previousLine = levels.note(sku, line)?.line ?? (isAll ? repeated.find(sku) : undefined);
     if (previousLine === undefined || !('change' in entry)) return row;
@@ -191,8 +191,17 @@ function explainDuplicate(previousLine: number): Issue {
   return { pointer: '', code: 'duplicate', detail };
 }
 
-export function explainFaulty(line: number): Issue {
-  const detail = `Line ${line} was rejected and may be of this product, so the sum is unknown. `
-    + `Correct it and ${SEND_WHOLE_FILE}.`;
+/**
+ * Why the sum of a product is unknown, if it is.
+ * @param line a rejected line of the product
+ * @param unknownLine a rejected line that may be of any product
+ */
+export function explainFaulty(
+  line: number | undefined, unknownLine: number | undefined,
+): Issue | undefined {
+  if ((line ?? unknownLine) === undefined) return undefined;
+  const fault = line === undefined ? `Line ${unknownLine} may be of any product`
+    : `Line ${line} was rejected and may be of this product`;
+  const detail = `${fault}, so the sum is unknown. Correct it and ${SEND_WHOLE_FILE}.`;
   return { pointer: '', code: 'mismatch', detail };
 }

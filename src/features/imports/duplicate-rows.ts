@@ -132,8 +132,8 @@ export class DuplicateRows {
       for (const sku of [...skus, owner ?? []].flat()) rejected.note(sku, line);
       return row;
     }
-    const faultyLine = rejected.find(product.sku) ?? this.#unknownLine;
-    return faultyLine === undefined ? undefined : rejectRow(row, explainFaulty(faultyLine));
+    const faulty = explainFaulty(rejected.find(product.sku), this.#unknownLine);
+    return faulty && rejectRow(row, faulty);
   }
 
   /** Counts a row if it was imported, and returns the line that it overrides. */

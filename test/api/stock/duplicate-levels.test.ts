@@ -182,6 +182,7 @@ test('adds up nothing below a rejected row that may be of any product', async (t
   }));
   const { rows } = await sendRows('M,10\nM,2,9\nM,3\n');
   assert.deepEqual(rows.map(({ status }) => status), ['ok', 'invalid', 'invalid']);
+  assert.match(rows[2]?.errors[0].detail, /^Line 3 may be of any product, so the sum is unknown/);
   const query = 'duplicates=sum';
   const rejected = await sendStock(seller, '"error",sku,set\n"x",M,2\n', { query, headers: csv });
   assert.match(assertProblem(rejected, 400, 'invalid-data').detail, /Correct the original file/);
