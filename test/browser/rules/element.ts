@@ -41,9 +41,10 @@ export function findExposed(selector: string): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(selector)].filter(isExposed);
 }
 
-/** Finishes transitions, which would show intermediate colours. */
+/** Finishes transitions, and animations that end, which would show intermediate colours. */
 export function finishTransitions(): void {
   for (const animation of document.getAnimations()) {
-    if (animation instanceof CSSTransition) animation.finish();
+    const { endTime = Infinity } = animation.effect?.getComputedTiming() ?? {};
+    if (Number.isFinite(Number(endTime))) animation.finish();
   }
 }
