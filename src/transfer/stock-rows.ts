@@ -41,6 +41,7 @@ interface StockSettings {
   readonly isSum?: boolean;
   /** Whether products that the file does not name are set to 0. */
   readonly isStocktake?: boolean | undefined;
+  readonly fileName?: string | undefined;
 }
 
 interface StockCsvSettings extends FileOptions, StockSettings {
@@ -52,11 +53,6 @@ export const NO_SUM = 'A file of rejected rows has only some rows of a product, 
 const NO_STOCKTAKE = 'A file of rejected rows has only some of the products, so it cannot be a '
   + 'stocktake. Send it as changes of stock instead, or correct the original file and send all of '
   + 'it.';
-
-/** @throws AppError `invalid_data` for a stocktake of a file of this name */
-export function assertStocktakeFile(name = ''): void {
-  if (isRejectedRowsFile(name)) throw new AppError('invalid_data', NO_STOCKTAKE);
-}
 const DIFFERENCES = 'Write 0 for a product that is oversold. If the column has differences, read '
   + 'it as changes of stock, with map=adjust:COLUMN.';
 /** Of cells that have no number. */
@@ -91,7 +87,7 @@ export class StockCsvRows {
     const settings = this.#settings;
     return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
       const fault = settings.isStocktake ? NO_STOCKTAKE : settings.isSum ? NO_SUM : undefined;
-      const isPart = isErrorColumn(normalizeName(header[0] ?? ''));
+      const isPart = isErrorColumn(normalizeName(header[0] ?? '')) || isPartByName(settings);
       if (fault && isPart) throw new AppError('invalid_data', fault);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
@@ -220,22 +216,28 @@ function blank(pointer: string): Issue {
   return { pointer, code: 'blank', detail: 'Must not be blank.' };
 }
 
+/** Whether a stocktake has the name of a file of rejected rows. */
+function isPartByName({ isStocktake = false, fileName = '' }: StockSettings): boolean {
+  return isStocktake && isRejectedRowsFile(fileName);
+}
+
 /** Reads the stock changes of one NDJSON file. */
 export class StockNdjsonRows {
   readonly ignoredColumns = [];
   readonly notes = [];
-  readonly #hasSource: boolean;
-  readonly #isStocktake: boolean;
+  readonly #settings: Omit<StockSettings, 'isSum'>;
 
-  constructor({ hasSource, isStocktake = false }: Omit<StockSettings, 'isSum'>) {
-    this.#hasSource = hasSource;
-    this.#isStocktake = isStocktake;
+  constructor(settings: Omit<StockSettings, 'isSum'>) {
+    this.#settings = settings;
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
+    const { hasSource, isStocktake } = this.#settings;
+    const isPart = isPartByName(this.#settings);
     return readJsonLines(chunks, ({ line, characters, ...json }) => {
-      if (this.#isStocktake && json.hasError) throw new AppError('invalid_data', NO_STOCKTAKE);
-      const entry = 'issues' in json ? json : parseStockChange(json.value, this.#hasSource);
+      const isRejected = isPart || (isStocktake && json.hasError);
+      if (isRejected) throw new AppError('invalid_data', NO_STOCKTAKE);
+      const entry = 'issues' in json ? json : parseStockChange(json.value, hasSource);
       return { line, characters, entry };
     });
   }

@@ -33,9 +33,7 @@ import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { listNotes } from '../../transfer/import-notes.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import {
-  assertStocktakeFile, StockCsvRows, StockNdjsonRows, type StockRow,
-} from '../../transfer/stock-rows.ts';
+import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
 import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../ingest.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
@@ -222,7 +220,6 @@ function openTarget(
   const target = isDryRun ? createDryRunTarget(store, call.caller, options)
     : createWriteTarget(store, write, { ...options, fileName, isStocktake });
   if (!isStocktake) return target;
-  assertStocktakeFile(fileName);
   return createStocktakeTarget({
     target, isDryRun, position, stocktake: store.openStocktake(sellerId),
     override: 'raise zero_limit or send force=true',
@@ -233,17 +230,16 @@ function openTarget(
 type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns' | 'notes'>;
 
 function openReader(mediaType: string, options: StreamOptions): StockReader {
-  const { map, source } = options;
-  const hasSource = source !== undefined;
+  const { map, source, complete: isStocktake, file_name: fileName } = options;
+  const settings = { hasSource: source !== undefined, isStocktake, fileName };
   if (isTable(mediaType)) {
     return new StockCsvRows({
-      map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
-      isSum: options.duplicates.startsWith('sum'), isStocktake: options.complete,
-      ...toFileOptions(options),
+      ...settings, map: map === undefined ? new Map() : parseStockColumnMap(map),
+      isSum: options.duplicates.startsWith('sum'), ...toFileOptions(options),
     });
   }
   assertNoCsvParameters(options, ['map']);
-  return new StockNdjsonRows({ hasSource, isStocktake: options.complete });
+  return new StockNdjsonRows(settings);
 }
 
 function createReport(

@@ -74,7 +74,7 @@ export function describeIdOwner(ownerSku: string): Issue {
  */
 export function unclearSku(
   subject: string, effect: string,
-  meaning: { readonly product: string } | { readonly reason: string | undefined },
+  meaning: { readonly product: string } | { readonly reason: string },
 ): AppError {
   const [fault, other, reason = ''] = 'product' in meaning
     ? ['has a SKU that no product has, and may mean your product '

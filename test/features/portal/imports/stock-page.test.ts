@@ -34,6 +34,20 @@ test('adds up rows and reads numbers as chosen', async (t) => {
   assert.deepEqual(await readStock(), { 'SKU-1': 1202, 'SKU-2': 3, 'SKU-3': 7, 'SKU-4': 7 });
 });
 
+test('takes no file of rejected rows for a stocktake, by its name', async (t) => {
+  const { user, readStock } = await openStocked(t);
+  for (const [file, name] of [
+    ['SKU,Bestand\nSKU-1,1\n', 'till.failed.csv'],
+    ['{"sku":"SKU-1","set":1}', 'till.failed.ndjson'],
+  ] as const) {
+    await upload(user, file, name);
+    const { text } = await act(user, '', { complete: 'true', zero_limit: '100' });
+    assert.match(text, /A file of rejected rows has only some of the products, so it cannot be a/);
+    assert.doesNotMatch(text, /Import now/);
+  }
+  assert.equal((await readStock())['SKU-2'], 7);
+});
+
 test('writes no row of a repeated product, nor zeroes others', async (t) => {
   const { user, readStock } = await openStocked(t);
   await upload(user, 'SKU,Bestand\nSKU-1,10\nSKU-2,3\nSKU-1,2\nSKU-3,x\nSKU-3,4\n', 'till.csv');

@@ -14,14 +14,12 @@ import type { MissingProducts } from '../../../../store/catalogue-store.ts';
 import {
   matchStockColumns, STOCK_MEMBERS, type StockColumns, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
-import {
-  assertStocktakeFile, StockCsvRows, StockNdjsonRows,
-} from '../../../../transfer/stock-rows.ts';
+import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import { type FileRun, readPosition } from '../job-kind.ts';
-import type { FileDescription, FileHead, RejectedRow } from '../uploaded-file.ts';
+import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import { countBytes } from '../products/product-rows.ts';
 import {
   previewStock, readStockRows, startStockProgress, type StockPreview, type StockProgress,
@@ -114,37 +112,37 @@ export async function* writeStock(
 
 function readFile(
   { settings, progress }: StockImport,
-  { importer: { sellerId }, store, upload: { file, head } }: FileRun,
+  { importer: { sellerId }, store, upload }: FileRun,
   target: StockTarget,
 ): ReturnType<typeof readStockRows> {
-  const reader = openReader(settings, head);
+  const { file } = upload;
+  const reader = openReader(settings, upload);
   const slices = new DuplicateLevels(store, sellerId, settings.duplicates).find(
     reader.read(countBytes(file.read(), progress)),
-    settings.duplicates === 'last' ? undefined : openReader(settings, head).read(file.read()),
+    settings.duplicates === 'last' ? undefined : openReader(settings, upload).read(file.read()),
   );
   return readStockRows(reader, slices, target, progress, sellerId);
 }
 
 function openReader(
-  { map, source, duplicates, isComplete, ...settings }: StockSettings, head: FileHead,
+  { map, source, duplicates, isComplete: isStocktake, ...settings }: StockSettings,
+  { head, name: fileName }: FileRun['upload'],
 ): StockCsvRows | StockNdjsonRows {
-  const hasSource = source !== undefined;
-  if (head.format === 'ndjson') return new StockNdjsonRows({ hasSource, isStocktake: isComplete });
+  const options = { hasSource: source !== undefined, isStocktake, fileName };
+  if (head.format === 'ndjson') return new StockNdjsonRows(options);
   const isSum = duplicates === 'sum';
   return new StockCsvRows({
-    map: new Map(map), hasSource, isSum, isStocktake: isComplete,
-    ...toFileOptions(settings, head),
+    ...options, map: new Map(map), isSum, ...toFileOptions(settings, head),
   });
 }
 
 /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */
 function asStocktake(
-  task: StockImport, { importer: { sellerId }, store, upload }: FileRun, target: StockTarget,
+  task: StockImport, { importer: { sellerId }, store }: FileRun, target: StockTarget,
   { position, isDryRun }: { readonly position: number; readonly isDryRun: boolean },
 ): StockTarget {
   const { isComplete, zeroLimitPercent } = task.settings;
   if (!isComplete) return target;
-  assertStocktakeFile(upload.name);
   const stocktake = store.openStocktake(sellerId);
   return createStocktakeTarget({
     target, position, isDryRun, zeroLimitPercent: isDryRun ? 100 : zeroLimitPercent,
