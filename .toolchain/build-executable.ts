@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 
 const [folder = '', output = ''] = process.argv.slice(2);
 /** What the package needs in order to run. Executable and package have the same paths. */
-const FILES = ['package.json', 'data/*.csv', 'dist/**/*.{js,sql,css,svg}'];
+const FILES = ['package.json', 'data/*.csv', 'dist/**/*.{js,sql,txt,css,svg}'];
 const START = 'seller-api.js';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -37,7 +37,7 @@ function build(): void {
       disableExperimentalSEAWarning: true,
       useVfs: true,
       execArgv: [
-        '--max-semi-space-size=4', // as in server-process.js
+        '--max-semi-space-size=4', '--disable-sigusr1', // as in server-process.js
         '--experimental-vfs', `--import=data:text/javascript,${encodeURIComponent(threads)}`,
       ],
       assets: Object.fromEntries(files.map((file) => [file, resolve(folder, file)])),

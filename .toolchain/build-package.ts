@@ -20,7 +20,7 @@ const FLAGS = [
   '--rewriteRelativeImportExtensions', '--declaration', '--declarationMap', '--stripInternal',
 ];
 /** What the server reads beside its modules. */
-const ASSETS = ['src/**/*.sql', 'src/features/portal/assets/*'];
+const ASSETS = ['src/**/*.sql', 'src/**/*.txt', 'src/features/portal/assets/*'];
 const LAUNCHER = 'seller-api.js';
 /** Files that are JavaScript already. */
 const SCRIPTS = [LAUNCHER, 'server-process.js'];

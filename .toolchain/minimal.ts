@@ -63,12 +63,12 @@ export function writeTree(folder: string, selection: Selection): readonly string
   return tests;
 }
 
-/** The guides of each folder, and the settings of its compiler. */
+/** What other programs and people read of each folder: guides, and settings of a compiler. */
 function addDocuments(tree: Tree): void {
   for (const folder of new Set([...tree.keys()].map((path) => dirname(path)))) {
-    for (const name of ['README.md', 'tsconfig.json']) {
-      const path = join(folder, name);
-      if (folder.startsWith('src/') && existsSync(join(ROOT, path))) tree.set(path, undefined);
+    if (!folder.startsWith('src/')) continue;
+    for (const path of globSync(join(folder, '*.{md,json,yml}'), { cwd: ROOT })) {
+      tree.set(path, undefined);
     }
   }
 }
@@ -108,13 +108,13 @@ interface Size {
   readonly lines: number;
   /** The same without blank lines and comments. */
   readonly code: number;
-  /** Of other files that the program reads: SQL, styles, images. */
+  /** Of other files that the program reads: SQL, styles, images, but not lists of data (`.txt`). */
   readonly otherLines: number;
 }
 
 /** What runs. */
 export function measure(selection: Selection): Size {
-  const texts = [...planSource(selection)].filter(([path]) => path.startsWith('src/'))
+  const texts = [...planSource(selection)].filter(([path]) => /^src\/.*(?<!\.txt)$/.test(path))
     .map(([path, text]) => ({ isCode: /\.[jt]s$/.test(path), text: text ?? read(path) }));
   const count = (pattern: RegExp, isCode: boolean): number =>
     texts.filter((file) => file.isCode === isCode)

@@ -2,27 +2,28 @@
  * Composes one app: creates the objects that its requests share and connects the features. Makes no
  * decision about a request; `app.ts` does.
  */
+import { randomUUID } from 'node:crypto';
 import { type AuthenticateHost, Authenticator } from './api/authenticate.ts';
-import { Instances } from './api/instances.ts';
+import { makeInstances } from './api/instances.ts';
 import { makeRequestRates, type RequestRates } from './api/request-rates.ts';
 import type { Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
-import { UsageCounter } from './api/usage-counter.ts';
+import { makeUsageCounter } from './api/usage-counter.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, CONCURRENT_IMPORTS_LIMIT,
   CONCURRENT_IMPORTS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES, REAUTHORIZE_INTERVAL_MS,
-  SELLER_RATE_LIMIT_FACTOR, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
-  STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
+  SELLER_RATE_LIMIT_FACTOR, SPOOL_PER_SELLER_LIMIT_BYTES, SPOOL_TOTAL_LIMIT_BYTES,
+  STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT, STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './api/limits.ts';
 import type { SellerId } from './domain/id.ts';
 import { describeRoutes, type Feature } from './feature.ts';
-import type { AccessLogEntry } from './http/request-record.ts';
-import { ConcurrencyLimiter } from './http/concurrency-limiter.ts';
-import { TrustedProxies } from './http/request/client-address.ts';
+import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
+import { ConcurrencyLimiter } from './domain/concurrency-limiter.ts';
+import { makeTrustedProxies } from './http/request/client-address.ts';
 import { Compressor } from './http/response/compression.ts';
-import { Cursors } from './http/cursor.ts';
+import { makeCursors } from './http/cursor.ts';
 import { LingeringConnections } from './http/server/lingering-close.ts';
-import { PageCache } from './http/response/page-cache.ts';
+import { makePageCache } from './http/response/page-cache.ts';
 import { type ErrorReport, safeErrorReporter } from './http/response/problem.ts';
 import { Router } from './http/router.ts';
 import { StrictRequests } from './http/request/strict-request.ts';
@@ -50,11 +51,15 @@ export interface ServerOptions {
   readonly streamLimits?: Partial<StreamLimits>;
   /**
    * Decides who makes a request, where the program that embeds the server knows: by its own
-   * sessions, for example. Undefined leaves the decision to the API key of the request. The
-   * program must reject requests that other web sites forge (CSRF).
+   * sessions, for example. Undefined leaves the decision to the API key of the request. Requests
+   * of web pages are rejected unless `allowBrowsers` is true; then the program must reject those
+   * that other web sites forge (CSRF).
    */
   readonly authenticate?: AuthenticateHost;
-  /** Whether a web page may send an API key. Default false. */
+  /**
+   * Whether a web page may send requests: with an API key, or as a caller that `authenticate`
+   * names. Default false.
+   */
   readonly allowBrowsers?: boolean;
   /**
    * Addresses and ranges of proxies whose `Forwarded` or `X-Forwarded-For` the server trusts, and
@@ -70,6 +75,8 @@ export interface ServerOptions {
    * for each request, so a getter can switch it on and off.
    */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
+  /** Called after a request with a `securityEvent`. */
+  readonly onSecurityEvent?: ((record: RequestRecord) => void) | undefined;
 }
 
 /** What the request pipeline uses. */
@@ -81,6 +88,8 @@ const STREAM_LIMITS: StreamLimits = {
   perKey: STREAMS_PER_KEY_LIMIT,
   reauthorizeIntervalMs: REAUTHORIZE_INTERVAL_MS,
   durationLimitMs: STREAM_DURATION_LIMIT_MS,
+  spoolTotalBytes: SPOOL_TOTAL_LIMIT_BYTES,
+  spoolPerSellerBytes: SPOOL_PER_SELLER_LIMIT_BYTES,
 };
 
 /** Starts nothing that `App.close` does not stop. */
@@ -89,6 +98,7 @@ export function createAppContext<FeatureOptions extends object>(
 ) {
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
+  void store.lost?.then((error) => report({ id: randomUUID(), error }));
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_FACTOR;
   const basePath = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
@@ -102,9 +112,9 @@ export function createAppContext<FeatureOptions extends object>(
     report,
     basePath,
     description,
-    instances: new Instances<Services>(() => services),
-    cursors: new Cursors(store.cursorKey),
-    pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
+    instances: makeInstances<Services>(() => services),
+    cursors: makeCursors(store.cursorKey, store.generation),
+    pages: makePageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
@@ -120,7 +130,7 @@ export function createAppContext<FeatureOptions extends object>(
     inFlight: new InFlightRequests(),
     lingering: new LingeringConnections(),
     strict: new StrictRequests(),
-    proxies: new TrustedProxies(options.trustedProxies ?? []),
+    proxies: makeTrustedProxies(options.trustedProxies ?? []),
     authenticator: new Authenticator({
       store,
       clock,
@@ -128,7 +138,7 @@ export function createAppContext<FeatureOptions extends object>(
       allowBrowsers: options.allowBrowsers ?? false,
       onLastUseError: (error) => report({ id: 'key-use', error }),
     }),
-    usage: new UsageCounter({
+    usage: makeUsageCounter({
       store, clock, onWriteError: (error) => report({ id: 'key-usage', error }),
     }),
   };

@@ -6,11 +6,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { types } from 'node:util';
 import { authorize } from './api/authenticate.ts';
-import { HEALTH } from './api/route.ts';
+import { HEALTH, READINESS } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
 import { startRequestRecord, followRequest, type RequestRecord } from './http/request-record.ts';
 import { readPeerAddress } from './http/request/client-address.ts';
+import { cutResponse } from './http/response/guarded-stream.ts';
 import { createProblem, findCode } from './http/response/problem.ts';
 import { findTarget, OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
 import { rateLimited } from './http/rate-limit.ts';
@@ -18,7 +19,7 @@ import { type Chunks, type Reply, sendReply, withFields } from './http/response/
 import { Spans } from './http/trace-context.ts';
 import { type AppContext, type CoreOptions, createAppContext } from './app-context.ts';
 import type { Feature, Pages } from './feature.ts';
-import { HttpApiRequest, parseOpenRequest } from './http-api-request.ts';
+import { parseKeyRequest, parseOpenRequest } from './http-api-request.ts';
 
 export interface App {
   /** What its requests use. */
@@ -35,6 +36,8 @@ export interface App {
   findMethods(target: string): Promise<readonly string[]>;
   /** Requests without a complete response. */
   inFlightCount(): number;
+  /** Ends streams and requests that wait, and `/readyz` gets 503. Others, also new, continue. */
+  drain(): void;
   /**
    * Rejects new requests with 503. Resolves when all in-flight requests are complete or
    * disconnected and key usage is written.
@@ -68,11 +71,12 @@ export function composeApp<FeatureOptions extends object>(
       if (streamed) await streamed;
     } catch (error) {
       report({ id: 'reply', error });
-      response.destroy();
+      cutResponse(response);
     } finally {
       inFlight.end();
       try {
         if (describe) onRequestComplete(describe(record, reply));
+        if (record.securityEvent) options.onSecurityEvent?.(record);
       } catch (error) {
         report({ id: 'answered', error });
       }
@@ -92,6 +96,7 @@ export function composeApp<FeatureOptions extends object>(
       return (findPages(context, path) ?? router).findMethods(path);
     },
     inFlightCount: () => inFlight.count,
+    drain: () => inFlight.drain(),
     async close() {
       await Promise.all([inFlight.close(), ...featurePages.map((pages) => pages.close?.())]);
       lingering.stop();
@@ -137,7 +142,7 @@ async function dispatch(
       const received = {
         request, response, target, record, route, parameters, caller, reauthorize,
       };
-      const handled = handle(new HttpApiRequest(received, context), context);
+      const handled = handle(parseKeyRequest(received, context), context);
       reply = types.isPromise(handled) ? await handled : handled;
     }
     const compressed = compressor.compress(withFields(reply, fields), request);
@@ -157,7 +162,8 @@ function admit(
 ): string {
   strict.assert(request); // Node may emit the next request of the connection at once
   record.address = proxies.readClientAddress(request, record.address);
-  const isStopping = inFlight.closing.aborted && path !== HEALTH;
+  const isStopping = inFlight.isClosed ? path !== HEALTH
+    : inFlight.closing.aborted && path === READINESS;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
   return record.address;
 }

@@ -127,6 +127,7 @@ export interface Operator {
   report(entry: ErrorReport): void;
   /** Called for each completed request; undefined while nobody reads the access log. */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
+  readonly onSecurityEvent?: ((record: RequestRecord) => void) | undefined;
   /** Called last. */
   close?(): Promise<void>;
 }
@@ -141,7 +142,7 @@ export interface LoadedFeature<Options> {
 interface RunningFeature<Options> {
   /** For `createApp`. */
   readonly options?: Options;
-  listMetrics?(): readonly MetricFamily[];
+  listMetrics?(): Promise<readonly MetricFamily[]>;
   /**
    * What `serve` prints for an empty database, in place of what it prints without the feature.
    * @param commands The steps on the command line.
@@ -156,10 +157,11 @@ interface RunningFeature<Options> {
 /** What a feature can measure of a server. */
 export interface RunningServer {
   readonly store: Store;
-  inFlightCount(): number;
+  /** What runs now: requests; among them streams, those that wait for changes, and imports. */
+  readLoad(): { readonly requests: number; readonly streams: number; readonly imports: number };
   readConnections(): ConnectionMetrics;
   /** Metrics of the features and of the server's own jobs. */
-  listMetrics(): readonly MetricFamily[];
+  listMetrics(): Promise<readonly MetricFamily[]>;
 }
 
 /** All routes of the core and of these features, with the schemas and parameters they refer to. */

@@ -3,11 +3,12 @@
  * Starts the command line, `main.ts`. It is plain JavaScript, so that a Node too old for the
  * TypeScript of this project can parse it and say what it needs.
  */
-import { replaceServerProcess } from './server-process.js';
+import { handleSignals, replaceServerProcess } from './server-process.js';
 
 const { version, versions } = process;
 const [major, minor] = versions.node.split('.').map(Number);
 if (major > 24 || (major === 24 && minor >= 15)) {
+  handleSignals();
   await replaceServerProcess();
   await import('./main.ts');
 } else {

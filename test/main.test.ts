@@ -188,7 +188,7 @@ async function checkServerProcess(t: TestContext, start: string): Promise<void> 
   const [line] = await once(child.stdout, 'data');
   assert.equal(JSON.parse(String(line)).pid, child.pid);
   const [, ...words] = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0');
-  assert.deepEqual(words, ['--max-semi-space-size=4', start, ...flags, '']);
+  assert.deepEqual(words, ['--max-semi-space-size=4', '--disable-sigusr1', start, ...flags, '']);
   const variables = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0');
   assert.ok(variables.includes('MALLOC_ARENA_MAX=1'));
   assert.ok(variables.includes(`NODE_COMPILE_CACHE=${join(ROOT, '.node/compile-cache')}`));

@@ -15,7 +15,9 @@ import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { rateLimited } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
+import { hasEnded } from '../runtime/clock.ts';
 import type { AccessStore, Grant } from '../store/access-store.ts';
+import type { MaintenanceStore } from '../store/maintenance-store.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../store/limits.ts';
 import { bucketOf, type ThrottleStore } from '../store/nodes/throttle-store.ts';
 
@@ -34,7 +36,7 @@ export interface HostCaller {
 }
 
 interface AuthenticationOptions {
-  readonly store: AccessStore & ThrottleStore;
+  readonly store: AccessStore & ThrottleStore & Pick<MaintenanceStore, 'now'>;
   readonly authenticateHost: AuthenticateHost | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -65,12 +67,14 @@ export class Authenticator {
 
   /** @throws AppError `key_*`, `address_refused`, `browser_refused`, `rate_limited` */
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
-    const { authenticateHost, store } = this.#options;
+    const { authenticateHost, store, allowBrowsers } = this.#options;
+    const isRejected = !allowBrowsers && isFromWebPage(request.headers);
     const host = authenticateHost && await authenticateHost(request);
+    if (host && isRejected) throw new AppError('browser_refused', FROM_WEB_PAGE);
     if (host) return findHostCaller(store, host, address);
     try {
       const key = readKey(request);
-      if (!this.#options.allowBrowsers) rejectBrowser(request);
+      if (isRejected) throw new AppError('browser_refused', KEY_FROM_WEB_PAGE);
       const hash = hashApiKey(key);
       const lookup = store.findGrant(hash);
       const grant = types.isPromise(lookup) ? await lookup : lookup;
@@ -81,7 +85,8 @@ export class Authenticator {
       this.#assertUsable(grant, address);
       this.#recordUse(hash, grant, address);
       const { sellerId, keyId, scopes, position, currency } = grant;
-      return { sellerId, keyId, scopes, address, position, currency };
+      const { generation } = store;
+      return { sellerId, keyId, scopes, address, position, generation, currency };
     } catch (error) {
       // Guessing is rate limited by address; a valid key is still accepted from there.
       if (!(error instanceof AppError && FAILED_ATTEMPTS.has(error.code))) throw error;
@@ -91,7 +96,9 @@ export class Authenticator {
   }
 
   #assertUsable(grant: Grant, address: string): void {
-    if (grant.expiresAt !== undefined && grant.expiresAt <= this.#options.clock()) {
+    const { expiresAt: endsAt, livedUntil } = grant;
+    // Most keys do not expire.
+    if (endsAt !== undefined && hasEnded({ endsAt, livedUntil }, this.#options.store.now())) {
       throw new AppError('key_expired', 'This key has expired. Create a new one.');
     }
     // Most keys have no ranges.
@@ -131,7 +138,7 @@ export async function findProgramCaller(
   const { position, currency } = seller;
   return {
     sellerId: seller.id, keyId: PROGRAM_KEY_ID, actorName: actor, scopes, address, position,
-    currency,
+    generation: store.generation, currency,
   };
 }
 
@@ -178,8 +185,8 @@ function readKey({ headers }: IncomingMessage): ApiKeySecret {
 }
 
 /** Every visitor of a page can read a key that the page uses. */
-function rejectBrowser({ headers }: IncomingMessage): void {
-  if (!isFromWebPage(headers)) return;
-  const detail = 'This request was sent by a web page, where anyone can read the key.';
-  throw new AppError('browser_refused', `${detail} Revoke it, and send requests from your server.`);
-}
+const KEY_FROM_WEB_PAGE = 'This request was sent by a web page, where anyone can read the key. '
+  + 'Revoke it, and send requests from your server.';
+/** Any page can send a request with the cookies of a browser. */
+const FROM_WEB_PAGE = 'This request was sent by a web page, and the server does not allow them. '
+  + 'The program that embeds it can, with allowBrowsers, if it rejects forged requests.';

@@ -1,7 +1,7 @@
 /**
  * Liveness and readiness, for load balancers and monitoring. Neither needs a key or reveals
  * anything about sellers. Readiness checks that the server can read and probably write, at most
- * once a second and without waiting for a disk that does not respond.
+ * once a second and without waiting for a disk or a database server that does not respond.
  */
 import { AppError } from '../domain/error.ts';
 import { type Reply, replyJson } from '../http/response/reply.ts';
@@ -43,27 +43,26 @@ function createReadinessCheck({ store }: Services): () => Promise<string | undef
       check = checkStore(store).finally(() => { isChecking = false; });
     }
     const late = Promise.withResolvers<string>();
-    const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not respond.');
-    try {
-      return await Promise.race([check, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const problem = 'The database does not respond.';
+    using _timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, problem);
+    return await Promise.race([check, late.promise]);
   };
 }
 
 /** Never rejects. */
 async function checkStore(store: Store): Promise<string | undefined> {
+  const unreadable = (): string => 'The database cannot be read.'; // failing requests report why
   try {
-    await store.listSellers({ after: undefined, limit: 1 });
-    return findStoreProblem(await store.readMetrics());
+    const reading = store.listSellers({ after: undefined, limit: 1 })
+      .then(() => undefined, unreadable);
+    const metrics = await store.readMetrics();
+    return metrics.failure ?? await reading ?? findStoreProblem(metrics);
   } catch {
-    return 'The database cannot be read.'; // requests that fail on it report the cause
+    return unreadable();
   }
 }
 
-function findStoreProblem({ canWrite, disk, lastFailure }: StoreMetrics): string | undefined {
-  if (!canWrite) return 'The server cannot write until it is restarted.';
+function findStoreProblem({ disk, lastFailure }: StoreMetrics): string | undefined {
   if (disk && disk.freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
   // Ready again after a while: only another write can show that the problem is over.
   if (!lastFailure || lastFailure.agoMs >= READY_RETRY_MS) return undefined;
@@ -87,9 +86,9 @@ export const readReadinessOperation: Operation = {
   id: 'readReadiness',
   tag: serverTag,
   summary: 'Check that the server is ready',
-  description: 'With 503, `detail` says why not: the server is stopping, its database cannot be '
-    + 'read, its disk is full, or its last change could not be written. Checked at most once a '
-    + 'second. Needs no key.',
+  description: 'With 503, `detail` says why not: the server is stopping, its database was moved '
+    + 'away, does not respond, cannot be read or has the wrong schema, its disk is full, or its '
+    + 'last change could not be written. Checked at most once a second. Needs no key.',
   responses: { 200: describeStatus('The server is ready.', 'ready') },
 };
 

@@ -19,30 +19,23 @@ import { replayHeader } from './write.ts';
 const SPACE = ' ';
 
 /** The parts of an import, which its mutations write one after the other. */
-export class ImportParts {
-  readonly #record: NewImport;
-  #id: ImportId | undefined;
-
-  constructor(record: NewImport) {
-    this.#record = record;
-  }
-
-  /** The import; undefined until its first part is written. */
-  get id(): ImportId | undefined {
-    return this.#id;
-  }
-
-  /**
-   * Writes the next part. `counts`: rows that the store does not see, such as rejected ones. Start
-   * a part only after the previous one has been written: the first one creates the record.
-   */
-  async write<Written extends ImportReference>(
-    counts: ImportCounts, isLast: boolean, write: (part: ImportPart) => Promise<Written>,
-  ): Promise<Written> {
-    const written = await write({ id: this.#id, record: this.#record, counts, isLast });
-    this.#id ??= written.importId;
-    return written;
-  }
+export function makeImportParts(record: NewImport) {
+  let id: ImportId | undefined;
+  return {
+    /** The import; undefined until its first part is written. */
+    get id(): ImportId | undefined { return id; },
+    /**
+     * Writes the next part. `counts`: rows that the store does not see, such as rejected ones.
+     * Start a part only after the previous one has been written: the first one creates the record.
+     */
+    async write<Written extends ImportReference>(
+      counts: ImportCounts, isLast: boolean, write: (part: ImportPart) => Promise<Written>,
+    ): Promise<Written> {
+      const written = await write({ id, record, counts, isLast });
+      id ??= written.importId;
+      return written;
+    },
+  };
 }
 
 /** Collects the results. */
@@ -119,6 +112,7 @@ async function* renderReport<Row, Written>(
   batches: Batches<Row, Written>,
   batchReport: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
+  await using _batches = batches;
   let sentAt = performance.now();
   try {
     for (let step = first; !step.done; step = await batches.next()) {
@@ -133,7 +127,5 @@ async function* renderReport<Row, Written>(
     const hint = 'The summary counts the results until then. Changes already written stay.';
     const summary = batchReport.summarise(false);
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
-  } finally {
-    await batches.return();
   }
 }

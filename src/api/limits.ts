@@ -66,7 +66,16 @@ export const CONCURRENT_IMPORTS_PER_SELLER_LIMIT = 4;
 export const STREAMS_TOTAL_LIMIT = 2_000;
 export const STREAMS_PER_SELLER_LIMIT = 200;
 export const STREAMS_PER_KEY_LIMIT = 50;
+/**
+ * Temporary files with exports for clients of HTTP/1.0, in total and per seller: an export of a
+ * million usual products takes 300 MiB. Space is reserved in steps.
+ */
+export const SPOOL_TOTAL_LIMIT_BYTES = 4 * 1024 ** 3;
+export const SPOOL_PER_SELLER_LIMIT_BYTES = 1024 ** 3;
+export const SPOOL_STEP_BYTES = 256 * 1024;
 /** How often a stream checks its key or session again; SECURITY.md promises it. */
 export const REAUTHORIZE_INTERVAL_MS = 15_000;
+/** A JSON body that takes longer to arrive has its key checked again before it is applied. */
+export const REAUTHORIZE_BODY_MS = 100;
 /** Longest export or live stream; a slow reader holds its slot no longer. */
 export const STREAM_DURATION_LIMIT_MS = EXPORT_TIME_LIMIT_MS;

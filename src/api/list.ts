@@ -2,12 +2,14 @@
  * Lists: their common parameters, pages with a cursor (RFC 8288 links to the next one), and exports
  * of a whole collection as a stream of CSV or NDJSON.
  */
+import { hasParameter } from '../http/request/negotiate.ts';
 import { invalidQuery } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
+import { type Generation, toRevision } from '../domain/revision.ts';
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
-import { formatCsvHeader } from '../transfer/csv-cells.ts';
+import { formatCsvEnd, formatCsvHeader } from '../transfer/csv-cells.ts';
 import { PAGE_LIMIT_CHARACTERS, PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { CSV_TYPE, END_RECORD, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { choice, integer, text, withDefault } from './parameters.ts';
 import type { ApiRequest } from './route.ts';
 import type { OpenStream } from './streams.ts';
@@ -41,16 +43,21 @@ export const listParameters = {
 } as const;
 
 /**
- * The media type of the response: that of the parameter `format`, or the negotiated one.
+ * The media type of the response: that of the parameter `format`, or the negotiated one. With
+ * `; end=record` if it is that of an export, and `Accept` has the parameter.
  * @throws AppError `invalid_query` if an export, which has no pages, has paging parameters
  */
 export function chooseMediaType(
-  { query, mediaType: negotiated }: ApiRequest, format: keyof typeof MEDIA_TYPES | undefined,
+  { query, headers, mediaType: negotiated }: ApiRequest,
+  format: keyof typeof MEDIA_TYPES | undefined,
 ): string {
   const mediaType = format ? MEDIA_TYPES[format] : negotiated;
   if (mediaType === JSON_TYPE) return mediaType;
   const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
-  if (unused.length === 0) return mediaType;
+  if (unused.length === 0) {
+    const hasEnd = hasParameter(headers.accept, mediaType, END_RECORD);
+    return hasEnd ? `${mediaType}; ${END_RECORD}` : mediaType;
+  }
   const detail = 'Does not apply to an export, which has no pages.';
   throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
@@ -116,7 +123,9 @@ interface Collection<Item> {
 
 export interface Export<Item> {
   readonly openStream: OpenStream;
-  /** Either CSV or NDJSON. */
+  /** Of the catalogue. */
+  readonly generation: Generation;
+  /** Either CSV or NDJSON, maybe with `; end=record`. */
   readonly mediaType: string;
   readonly headers: Reply['headers'];
   /** The header of CSV. */
@@ -131,32 +140,43 @@ export interface Export<Item> {
 
 /** @throws AppError `unavailable` */
 export function exportCollection<Item>(
-  { openStream, mediaType, headers, columns, formatRow, formatJson, open }: Export<Item>,
+  {
+    openStream, generation, mediaType, headers, columns, formatRow, formatJson, open,
+  }: Export<Item>,
 ): Promise<Reply> {
-  const isCsv = mediaType === CSV_TYPE;
+  const [type = '', end] = mediaType.split('; ');
+  const isCsv = type === CSV_TYPE;
   return openStream('export', async () => {
     const { position, pages } = await open();
+    const revision = toRevision(generation, position);
+    const formatEnd = end === undefined ? undefined : (rows: number) =>
+      (isCsv ? formatCsvEnd({ rows, position: revision }, columns.length)
+        : `${JSON.stringify({ end: { rows, position: revision } })}\n`);
     return {
       status: 200,
       headers: {
         ...headers,
-        'content-type': isCsv ? `${mediaType}; charset=utf-8` : mediaType,
-        'seller-position': String(position),
+        'content-type': [type, ...isCsv ? ['charset=utf-8'] : [], ...end ? [end] : []].join('; '),
+        'seller-position': String(revision),
       },
       body: isCsv
-        ? renderPages(pages, formatCsvHeader(columns), formatRow)
-        : renderPages(pages, '', (item) => `${formatJson(item)}\n`),
+        ? renderPages(pages, formatRow, formatCsvHeader(columns), formatEnd)
+        : renderPages(pages, (item) => `${formatJson(item)}\n`, '', formatEnd),
       close: () => pages.return(),
     };
   });
 }
 
 async function* renderPages<Item>(
-  pages: AsyncGenerator<readonly Item[], void, void>, head: string, format: (item: Item) => string,
+  pages: AsyncGenerator<readonly Item[], void, void>, format: (item: Item) => string, head: string,
+  formatEnd: ((rows: number) => string) | undefined,
 ): AsyncGenerator<string, void, void> {
+  let rows = 0;
   if (head !== '') yield head;
   for await (const page of pages) {
+    rows += page.length;
     yield page.map(format).join('');
     await yieldToEventLoop(); // one fast reader must not starve other requests
   }
+  if (formatEnd) yield formatEnd(rows);
 }

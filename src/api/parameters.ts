@@ -8,12 +8,13 @@ import { fileName } from '../domain/catalogue/import.ts';
 import { findSku } from '../domain/catalogue/product.ts';
 import { type Sku, skuValidator } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
+import { findRevision, revisionSchema, toPosition } from '../domain/revision.ts';
 import { parseTime } from '../domain/time.ts';
 import { invalid, type ParseResult, type Schema } from '../domain/validation.ts';
 import { invalidQuery, type Query } from '../http/request/query.ts';
 
 /** The parts of the caller that a value's meaning may depend on. */
-export type QueryCaller = Pick<Caller, 'sellerId' | 'currency'>;
+export type QueryCaller = Pick<Caller, 'sellerId' | 'currency' | 'generation'>;
 
 /** Parses the text of a parameter, and describes what it accepts. */
 interface Parser<Value> {
@@ -55,7 +56,9 @@ export function parseParameters<Table extends ParameterTable>(
   return values as Values<Table>; // each parser returns its parameter's type
 }
 
-export function withDefault<Value>({ schema, parse }: Parser<Value>, value: NoInfer<Value>) {
+export function withDefault<Value>(
+  { schema, parse }: Pick<Parameter<Value>, 'schema' | 'parse'>, value: NoInfer<Value>,
+) {
   return { schema: { ...schema, default: value }, parse, default: value };
 }
 
@@ -113,7 +116,16 @@ export const fileNameParameter = {
   description: 'The name of the file, for the record of the import.',
 };
 
-export const position = integer(0, Number.MAX_SAFE_INTEGER);
+/** Parses a revision to its position. */
+export const position = {
+  schema: revisionSchema,
+  /** @throws AppError `history_pruned` for another generation */
+  parse(text: string, { generation }: Pick<Caller, 'generation'>): ParseResult<number> {
+    const revision = findRevision(text);
+    if (revision !== undefined) return { value: toPosition(revision, generation) };
+    return invalid('range', `Must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}.`);
+  },
+};
 
 export const sku: Parser<Sku> = {
   schema: skuValidator.schema,
@@ -129,22 +141,24 @@ export const instant: Parser<number> = {
   parse(value) {
     const at = parseTime(value);
     if (at !== undefined) return { value: at };
-    return invalid('format', 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.');
+    const hasSpace = parseTime(value.replace(/ (?=\d\d:\d\d$)/, '+')) !== undefined;
+    return invalid('format', hasSpace ? 'Has a space instead of a +. In a query, send + as %2B.'
+      : 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.');
   },
 };
 
 /** A catalogue position, or a time in milliseconds since 1970. */
 export type Moment = { readonly position: number } | { readonly at: number };
 
-export const moment: Parser<Moment> = {
+export const moment = {
   schema: { anyOf: [position.schema, instant.schema] },
-  parse(value) {
-    const isPosition = /^\d+$/.test(value);
-    const parsed = (isPosition ? position : instant).parse(value);
+  parse(value: string, caller: Pick<Caller, 'generation'>): ParseResult<Moment> {
+    const isPosition = /^(?:\w{5}-)?\d+$/.test(value);
+    const parsed = isPosition ? position.parse(value, caller) : instant.parse(value);
     if ('value' in parsed) {
       return { value: isPosition ? { position: parsed.value } : { at: parsed.value } };
     }
-    if (isPosition) return parsed;
+    if (isPosition || / \d\d:\d\d$/.test(value)) return parsed;
     return invalid(
       'format', 'Must be a position, or an RFC 3339 time such as 2026-01-31T12:00:00Z.',
     );

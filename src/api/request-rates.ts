@@ -6,6 +6,7 @@
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { formatRateLimitFields } from '../http/rate-limit.ts';
+import { type Clock, monotonicOf } from '../runtime/clock.ts';
 import { makeRateLimiter, type RateDecision, type RateLimit } from '../runtime/rate-limiter.ts';
 import { RATE_LEASE_RETURN_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from '../store/limits.ts';
 import { LeasedLimiter } from '../store/nodes/leased-limiter.ts';
@@ -35,31 +36,39 @@ export interface RequestRates {
 type Limiter = Pick<LeasedLimiter, 'tryTake' | 'refund' | 'renew' | 'returnUnused' | 'close'>;
 
 export function makeRequestRates(
-  { perKey, perSeller }: RateLimits, { rateLeases }: RateLeaseStore, clock: () => number,
+  { perKey, perSeller }: RateLimits, { rateLeases }: RateLeaseStore, clock: Clock,
 ): RequestRates {
-  const policies: Policies = {
-    requests: { limit: perKey, windowMs: MINUTE_MS },
-    seller: { limit: perSeller, windowMs: MINUTE_MS },
-  };
+  const monotonic = monotonicOf(clock);
+  const keyLimit: RateLimit = { limit: perKey, windowMs: MINUTE_MS };
+  const sellerLimit: RateLimit = { limit: perSeller, windowMs: MINUTE_MS };
   const make = (policy: RateLimit, isPerKey: boolean): Limiter | undefined => {
     if (policy.limit === 0) return undefined;
-    return rateLeases ? new LeasedLimiter(policy, isPerKey, rateLeases, clock)
-      : makeOwnLimiter(policy, isPerKey, clock);
+    return rateLeases ? new LeasedLimiter(policy, isPerKey, rateLeases, monotonic)
+      : makeOwnLimiter(policy, isPerKey, monotonic);
   };
-  const [keys, sellers] = [make(policies.requests, true), make(policies.seller, false)];
+  const [keys, sellers] = [make(keyLimit, true), make(sellerLimit, false)];
   const limiters = [sellers, keys].filter((limiter) => limiter !== undefined);
+  rateLeases?.countNodes(); // so that this process is a node before its first request
   const returnTimer = rateLeases && setInterval(() => {
     for (const limiter of limiters) limiter.returnUnused().catch(() => {}); // tokens refill
   }, RATE_LEASE_RETURN_INTERVAL_MS).unref();
+
+  /** Undefined if there is no decision of either. */
+  function describe(own?: RateDecision, seller?: RateDecision): RequestRate | undefined {
+    if (own && !(seller && seller.remaining < own.remaining)) {
+      return { ...own, fields: formatRateLimitFields(keyLimit, own, 'requests') };
+    }
+    return seller && { ...seller, fields: formatRateLimitFields(sellerLimit, seller, 'seller') };
+  }
 
   /** Undefined if one of the two has no lease, or there is no limit. */
   function tryTake(key: KeyReference): RequestRate | undefined {
     const seller = sellers?.tryTake(key);
     if (sellers && !seller) return undefined;
-    if (seller?.isAllowed === false) return describe(policies, undefined, seller);
+    if (seller?.isAllowed === false) return describe(undefined, seller);
     const own = keys?.tryTake(key);
     if (keys && own?.isAllowed !== true) sellers?.refund(key);
-    return keys && !own ? undefined : describe(policies, own, seller);
+    return keys && !own ? undefined : describe(own, seller);
   }
 
   async function takeLater(key: KeyReference): Promise<RequestRate> {
@@ -90,20 +99,4 @@ function makeOwnLimiter(policy: RateLimit, isPerKey: boolean, clock: () => numbe
     refund: (key) => limiter.refund(nameOf(key)),
     renew: doNothing, returnUnused: doNothing, close: doNothing,
   };
-}
-
-interface Policies {
-  readonly requests: RateLimit;
-  readonly seller: RateLimit;
-}
-
-/** Undefined if there is no decision of either. */
-function describe(
-  policies: Policies, own: RateDecision | undefined, seller: RateDecision | undefined,
-): RequestRate | undefined {
-  if (own && !(seller && seller.remaining < own.remaining)) {
-    return { ...own, fields: formatRateLimitFields(policies.requests, own, 'requests') };
-  }
-  return seller
-    && { ...seller, fields: formatRateLimitFields(policies.seller, seller, 'seller') };
 }

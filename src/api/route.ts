@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../domain/access/caller.ts';
 import type { SellerId } from '../domain/id.ts';
-import type { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
+import type { ConcurrencyLimiter } from '../domain/concurrency-limiter.ts';
 import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { PageCache } from '../http/response/page-cache.ts';

@@ -18,65 +18,60 @@ interface UsageCounterOptions {
 
 type Counted = { -readonly [Member in keyof CountedUsage]: CountedUsage[Member] };
 
-export class UsageCounter {
-  readonly #options: UsageCounterOptions;
+export function makeUsageCounter({ store, clock, onWriteError }: UsageCounterOptions) {
   /** Per key and hour, since the last write, by key id: two sellers may have the same one. */
-  #counts = new Map<KeyId, Counted[]>();
-  #size = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> | undefined;
-
-  constructor(options: UsageCounterOptions) {
-    this.#options = options;
-  }
-
-  /** Counts a request by its response status. */
-  count(key: KeyReference, status: number): void {
-    this.#add(key, Math.floor(this.#options.clock() / HOUR_MS), 1, status >= 400 ? 1 : 0);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#flush();
-    }, KEY_USAGE_INTERVAL_MS).unref();
-  }
-
-  /** Writes the counts. Call it after the last `count`. */
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#writing;
-    await this.#flush();
-  }
+  let countsByKey = new Map<KeyId, Counted[]>();
+  let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
 
   /** Does not count further keys while the table is full. */
-  #add({ sellerId, keyId }: KeyReference, hour: number, requests: number, refusals: number): void {
-    const counts = this.#counts.get(keyId) ?? [];
+  function add(
+    { sellerId, keyId }: KeyReference, hour: number, requests: number, refusals: number,
+  ): void {
+    const counts = countsByKey.get(keyId) ?? [];
     for (const counted of counts) {
       if (counted.hour !== hour || counted.sellerId !== sellerId) continue;
       counted.requests += requests;
       counted.refusals += refusals;
       return;
     }
-    if (this.#size >= KEY_USAGE_ENTRIES_LIMIT) return;
-    this.#size += 1;
+    if (size >= KEY_USAGE_ENTRIES_LIMIT) return;
+    size += 1;
     counts.push({ sellerId, keyId, hour, requests, refusals });
-    this.#counts.set(keyId, counts);
+    countsByKey.set(keyId, counts);
+  }
+
+  async function write(): Promise<void> {
+    if (size === 0) return;
+    const written = [...countsByKey.values()].flat();
+    countsByKey = new Map();
+    size = 0;
+    try {
+      await store.noteUsage(written);
+    } catch (error) {
+      for (const usage of written) add(usage, usage.hour, usage.requests, usage.refusals);
+      onWriteError(error);
+    }
   }
 
   /** One write at a time; never rejects. */
-  #flush(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => { this.#writing = undefined; });
-    return this.#writing;
-  }
+  const flush = (): Promise<void> => writing ??= write().finally(() => { writing = undefined; });
 
-  async #write(): Promise<void> {
-    if (this.#size === 0) return;
-    const written = [...this.#counts.values()].flat();
-    this.#counts = new Map();
-    this.#size = 0;
-    try {
-      await this.#options.store.noteUsage(written);
-    } catch (error) {
-      for (const usage of written) this.#add(usage, usage.hour, usage.requests, usage.refusals);
-      this.#options.onWriteError(error);
-    }
-  }
+  return {
+    /** Counts a request by its response status. */
+    count(key: KeyReference, status: number): void {
+      add(key, Math.floor(clock() / HOUR_MS), 1, status >= 400 ? 1 : 0);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void flush();
+      }, KEY_USAGE_INTERVAL_MS).unref();
+    },
+    /** Writes the counts. Call it after the last `count`. */
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await writing;
+      await flush();
+    },
+  };
 }

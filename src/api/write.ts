@@ -14,10 +14,10 @@ const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])+)"$/;
 const BARE = /^[!#-+\--~]+$/;
 
 export function toWriteContext({ caller, headers }: ApiRequest): WriteContext {
-  const { sellerId, keyId, actorName, address } = caller;
+  const { sellerId, keyId, actorName, generation, address } = caller;
   const key = readIdempotencyKey(headers);
   const idempotency = key === undefined ? undefined : { key, part: 0 };
-  return { sellerId, keyId, actorName, idempotency, address };
+  return { sellerId, keyId, actorName, generation, idempotency, address };
 }
 
 export function replayHeader(isReplay: boolean): Record<string, string> {

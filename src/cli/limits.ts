@@ -14,6 +14,8 @@ export const CERTIFICATE_EXPIRY_WARNING_DAYS = 14;
  * service managers kill after 10 s.
  */
 export const STOP_DEADLINE_MS = 9_500;
+/** Time for `systemd-notify` to send one message; systemd waits longer for a start. */
+export const NOTIFY_TIMEOUT_MS = 5_000;
 
 /** Days of history kept, by default and at most (0 is forever); a year and a comparison margin. */
 export const DEFAULT_HISTORY_DAYS = 400;
@@ -40,4 +42,9 @@ export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
 export const BACKUP_STOP_TIMEOUT_MS = 2_000;
 
 /** Secret read from stdin; a wrong file must not fill memory. */
-export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
+export const SECRET_INPUT_LIMIT_BYTES = 10_000;
+
+/** How often `serve` checks whether it has reached its limit of open files. */
+export const FILE_LIMIT_CHECK_INTERVAL_MS = 1_000;
+/** Checks that it skips after it has logged that, so that it logs it once a minute at most. */
+export const FILE_LIMIT_CHECKS_SKIPPED = 59;

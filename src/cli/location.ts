@@ -2,6 +2,7 @@
  * Where a command finds the catalogue: a data folder, or a database if there is an adapter for one
  * (`store/engines.ts`), whose settings are flags here.
  */
+import { resolve } from 'node:path';
 import { AppError } from '../domain/error.ts';
 import type { LocationInput } from '../store/database-engine.ts';
 import { engines } from '../store/engines.ts';
@@ -24,7 +25,7 @@ export function readLocation(input: LocationInput): StoreLocation {
 
 /** For a command with no flags but those of a folder, if any. */
 export function readFolder({ data }: LocationInput['values']): StoreLocation {
-  return { folder: data ?? DEFAULT_DATA_FOLDER };
+  return { folder: resolve(data ?? DEFAULT_DATA_FOLDER) };
 }
 
 /** The folder, for backups. @throws AppError `invalid_data` that says what databases have */
@@ -42,5 +43,5 @@ export function formatLocation(
     return engines.flatMap((engine) => engine.formatLocation(location, quote));
   }
   const { folder } = location;
-  return folder === DEFAULT_DATA_FOLDER ? [] : ['--data', quote(folder)];
+  return folder === resolve(DEFAULT_DATA_FOLDER) ? [] : ['--data', quote(folder)];
 }

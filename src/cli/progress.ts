@@ -14,7 +14,8 @@ type ProgressStream = Pick<CommandIo['stderr'], 'isTTY' | 'columns'> & {
 };
 
 const DEFAULT_COLUMNS = 80;
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** They ask a command to end. SIGHUP: its terminal is gone. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Move to the start of the line; erase from the cursor to its end (ECMA-48). */
 const START_LINE = '\r';
 const CLEAR_REST = '\x1b[K';
@@ -43,11 +44,11 @@ export class Progress {
   /** Writes the final state. */
   end(state: TransferState): void {
     this.#write(state);
-    this.close();
+    this[Symbol.dispose]();
   }
 
   /** Ends the progress line, if there is one. */
-  close(): void {
+  [Symbol.dispose](): void {
     if (this.#isInLine) this.#stream.write('\n');
     this.#isInLine = false;
   }
@@ -64,8 +65,8 @@ export class Progress {
 }
 
 /**
- * Runs the work and returns its result. SIGINT and SIGTERM run `clean`, which removes partial
- * results, print its text and exit with status 128 plus the signal's number.
+ * Runs the work and returns its result. SIGINT, SIGTERM and SIGHUP run `clean`, which removes
+ * partial results, print its text and exit with status 128 plus the signal's number.
  */
 export async function withInterrupt<Result>(
   io: CommandIo, work: () => Promise<Result>, clean: () => string,
@@ -90,10 +91,15 @@ export function outputClosed({ stdout }: CommandIo): AbortSignal {
   return controller.signal;
 }
 
-/** Aborted by SIGINT and SIGTERM, too: the command then ends as it likes. A second one ends it. */
+/**
+ * Aborted by SIGINT, SIGTERM and SIGHUP, too: the command then ends as it likes. A second SIGINT or
+ * SIGTERM ends it. A terminal that hangs up sends two SIGHUP: one from the shell, one at its end.
+ */
 export function interrupted(io: CommandIo): AbortSignal {
   const controller = new AbortController();
-  for (const signal of SIGNALS) io.once(signal, () => controller.abort());
+  const abort = (): void => controller.abort();
+  for (const signal of SIGNALS) io.once(signal, abort);
+  io.on('SIGHUP', abort);
   return AbortSignal.any([controller.signal, outputClosed(io)]);
 }
 

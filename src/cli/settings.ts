@@ -1,5 +1,7 @@
 /** Reads the values of flags and settings: numbers, switches, addresses and files. */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { findRevision, type Revision } from '../domain/revision.ts';
+import { decodeMarkedText } from '../domain/text.ts';
 import { isSystemError } from '../runtime/system-error.ts';
 import { CommandFailure, type Input, UsageError } from './command.ts';
 
@@ -16,6 +18,13 @@ export function readNumber(values: Values, name: string, fallback: number, limit
   const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (number <= limit) return number;
   throw new UsageError(`--${name} takes a whole number from 0 to ${limit}, not "${text}".`);
+}
+
+/** A position of the catalogue. @throws UsageError */
+export function readPosition(values: Values, name: string): Revision {
+  const revision = findRevision(values[name] ?? '');
+  if (revision !== undefined) return revision;
+  throw new UsageError(`--${name} takes a position, such as 12, not "${values[name]}".`);
 }
 
 /** Off unless it is given. @throws UsageError */
@@ -42,7 +51,6 @@ export function splitList(text: string): string[] {
 }
 
 interface SettingFile {
-  /** Decoded as UTF-8. */
   readonly text: string;
   /** Whether every user of the machine can access it. */
   readonly isOpenToAll: boolean;
@@ -53,17 +61,14 @@ interface SettingFile {
 /** Reads a file that a setting names. @throws CommandFailure */
 export function readSettingFile(path: string): SettingFile {
   try {
-    const file = openSync(path, 'r');
-    try {
-      const { mode } = fstatSync(file);
-      return {
-        text: readFileSync(file, 'utf8'),
-        isOpenToAll: (mode & OTHERS_MODE) !== 0,
-        isPrivate: (mode & NOT_OWNER_MODE) === 0,
-      };
-    } finally {
-      closeSync(file);
-    }
+    using opened = new DisposableStack();
+    const file = opened.adopt(openSync(path, 'r'), closeSync);
+    const { mode } = fstatSync(file);
+    return {
+      text: decodeMarkedText(readFileSync(file)),
+      isOpenToAll: (mode & OTHERS_MODE) !== 0,
+      isPrivate: (mode & NOT_OWNER_MODE) === 0,
+    };
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) throw new CommandFailure(`There is no file ${path}.`);
     if (isSystemError(error, 'EACCES')) {

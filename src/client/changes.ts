@@ -6,20 +6,22 @@
 import { retryDelayMs } from '../runtime/backoff.ts';
 import { ApiError, ConnectionError, parseObject } from './errors.ts';
 import { readLines } from './lines.ts';
-import { readItems, type RequestOptions, type Sender, sendForJson } from './sender.ts';
+import {
+  markPositions, parsePosition, readItems, type RequestOptions, type Sender, sendForJson,
+} from './sender.ts';
 import { wait } from './transport.ts';
-import type { Change, ChangeType } from './types.ts';
+import type { Change, ChangeType, Position } from './types.ts';
 
 export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   /** Start after this position: that of an export, or of the last change you processed. */
-  readonly after: number;
+  readonly after: Position;
   readonly types?: readonly ChangeType[] | undefined;
   /** Only changes of the import with this id. */
   readonly import?: string | undefined;
   /** Whether to wait for more changes. Default false: ends when there are no more. */
   readonly live?: boolean | undefined;
   /** Called with each position up to which there is nothing more that matches. */
-  readonly onPosition?: ((position: number) => void) | undefined;
+  readonly onPosition?: ((position: Position) => void) | undefined;
 }
 
 const CHANGES = '/api/v1/changes';
@@ -41,7 +43,7 @@ async function* readPages(
   let { after } = options;
   for (;;) {
     const query = { after, types, import: importId, limit: PAGE_SIZE };
-    const { changes, next } = await sendForJson<{ changes: unknown; next: number }>(sender, {
+    const { changes, next } = await sendForJson<{ changes: unknown; next: Position }>(sender, {
       ...options, method: 'GET', path: CHANGES, query,
     });
     yield* readItems<Change>(changes);
@@ -65,9 +67,9 @@ async function* followStream(
       }, async (response) => parseEvents(readLines(response.chunks())));
       for await (const { id, data } of events) {
         failures = 0;
-        after = Number(id);
-        // The cast: as in `sendForJson`.
-        if (data !== '') yield parseObject(data) as unknown as Change;
+        after = parsePosition(id) ?? after;
+        // The cast: as in `readJson`.
+        if (data !== '') yield markPositions(parseObject(data), id) as unknown as Change;
         else onPosition?.(after);
       }
     } catch (error) {

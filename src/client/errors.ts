@@ -81,7 +81,10 @@ export class PreconditionFailedError extends ApiError {
   override readonly name = 'PreconditionFailedError';
 }
 
-/** 422: the Idempotency-Key was used for a different request. */
+/**
+ * 422: the Idempotency-Key was used for a different request, which was applied. Before you send a
+ * retry with a new key, read what it changed: the retry would be applied, too.
+ */
 export class IdempotencyError extends ApiError {
   override readonly name = 'IdempotencyError';
 }

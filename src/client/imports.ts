@@ -5,7 +5,7 @@ import {
 } from './sender.ts';
 import type { ImportCounts } from '../domain/catalogue/import.ts';
 import type { RevertConflict, RevertStatus } from '../store/revert-store.ts';
-import type { ImportKind, Product } from './types.ts';
+import type { ImportKind, Position, Product } from './types.ts';
 
 export type { RevertConflict, RevertStatus };
 
@@ -50,8 +50,8 @@ export interface ImportRecord {
 
 /** An import, or the changes after one position, up to another. */
 export type RevertSelection = { readonly import: string } | {
-  readonly after: number;
-  readonly up_to: number;
+  readonly after: Position;
+  readonly up_to: Position;
   /** Only changes that this key made. */
   readonly key_id?: string | undefined;
   /** Only changes from this system. */

@@ -22,7 +22,7 @@ export type {
 } from './stock.ts';
 export type {
   Change, ChangeType, ImportKind, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue,
-  NewProduct, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
+  NewProduct, Page, PastOptions, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
   ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
   StockResult, StockStatus, StockSummary, StockSyncResult,
 } from './types.ts';

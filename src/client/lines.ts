@@ -6,7 +6,10 @@ import {
   type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, toProblem,
 } from './errors.ts';
 import { type ApiResponse, type RequestOptions, type Sender, splitOptions } from './sender.ts';
+import type { Position } from './types.ts';
 
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
 /** Longest line of a response, in characters; a line reports one row or one change. */
 const LINE_LIMIT_CHARACTERS = 1_000_000;
 
@@ -48,17 +51,20 @@ interface SourceBody {
 /** Names and values, or their text: `name:value`. */
 type Pairs = Readonly<Record<string, string | number>> | string;
 
-/** What is sent with a file. The other options are parameters of the API. */
-interface FileRequest extends RequestOptions {
-  readonly type: FileType;
+/** What is sent with every file. */
+export interface FileOptions extends RequestOptions, CsvOptions {
+  /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
-  readonly map?: Pairs | undefined;
-  readonly default?: Pairs | undefined;
+  /** CSV: the column of each member: `{ name: 'Title' }`, or as text, `name:Title`. */
+  readonly map?: Readonly<Record<string, string>> | string | undefined;
+  /** The name of the file, for the record of the import. */
+  readonly file_name?: string | undefined;
 }
 
-/** Sends a file, and starts reading the report on it. */
+/** Sends a file, and starts reading the report on it. Other options are parameters of the API. */
 export function sendFile<Line, Summary>(
-  sender: Sender, path: string, { open, isRepeatable }: SourceBody, options: FileRequest,
+  sender: Sender, path: string, { open, isRepeatable }: SourceBody,
+  options: FileOptions & { readonly type: FileType; readonly default?: Pairs | undefined },
 ): Promise<Report<Line, Summary>> {
   const [request, { type, isGzip, map, default: defaults, ...query }] = splitOptions(options);
   return sender.send({
@@ -84,11 +90,8 @@ export async function openSource(source: Source<object>): Promise<SourceBody> {
   if (source instanceof Blob) {
     return { hasObjects: false, isRepeatable: true, open: () => source.stream() };
   }
-  if (typeof source === 'string' || source instanceof Uint8Array) {
-    return { hasObjects: false, isRepeatable: true, open: () => encode([source]) };
-  }
-  if (Array.isArray(source)) {
-    const pieces: readonly unknown[] = source;
+  if (isText(source) || Array.isArray(source)) {
+    const pieces: readonly unknown[] = isText(source) ? [source] : source;
     const hasObjects = pieces.length === 0 || !isText(pieces[0]);
     return { hasObjects, isRepeatable: true, open: () => encode(pieces) };
   }
@@ -148,6 +151,62 @@ export async function* readLines(
     yield* lines;
   }
   if (rest !== '') yield rest;
+}
+
+/**
+ * Counts rows by line feeds. In CSV, the header and line feeds inside quotes do not count (a
+ * doubled quote closes and reopens).
+ */
+export class RowCounter {
+  readonly #isCsv: boolean;
+  #isQuoted = false;
+  #lines = 0;
+
+  constructor(format: 'csv' | 'ndjson') {
+    this.#isCsv = format === 'csv';
+  }
+
+  get rows(): number {
+    return this.#isCsv ? Math.max(0, this.#lines - 1) : this.#lines;
+  }
+
+  add(chunk: Uint8Array): void {
+    for (const byte of chunk) {
+      if (byte === QUOTE && this.#isCsv) this.#isQuoted = !this.#isQuoted;
+      else if (byte === LINE_FEED && !this.#isQuoted) this.#lines += 1;
+    }
+  }
+}
+
+/** The record that ends an export on request (`end=record`). */
+const CSV_END = /^#end rows=(\d+) position=([\w-]+),*\r?\n$/;
+const NDJSON_END = /^\{"end":\{"rows":(\d+),"position":"?([\w-]+)"?\}\}\r?\n$/;
+
+/**
+ * The rows of an export, without the record that ends it.
+ * @throws ConnectionError if that record is missing, or is not that of these rows
+ */
+export async function* readToEndRecord(
+  chunks: AsyncIterable<Uint8Array>, format: 'csv' | 'ndjson', position: Position,
+): AsyncGenerator<Uint8Array, void, void> {
+  const counter = new RowCounter(format);
+  let line = new Uint8Array(); // the last one, which may be the record
+  for await (const chunk of chunks) {
+    const bytes = new Uint8Array(line.length + chunk.length);
+    bytes.set(line);
+    bytes.set(chunk, line.length);
+    const start = bytes.lastIndexOf(LINE_FEED, bytes.length - 2) + 1;
+    if (bytes.length - start > LINE_LIMIT_CHARACTERS) throw createApiError(describeUnexpected(200));
+    line = bytes.subarray(start);
+    counter.add(bytes.subarray(0, start));
+    if (start > 0) yield bytes.subarray(0, start);
+  }
+  const end = format === 'csv' ? CSV_END : NDJSON_END;
+  const [, rows, endPosition] = end.exec(new TextDecoder().decode(line)) ?? [];
+  if (rows === String(counter.rows) && endPosition === String(position)) return;
+  throw new ConnectionError(rows === undefined
+    ? 'The connection broke before the end of the file.'
+    : `The file has ${counter.rows} of ${rows} rows: a part is missing. Export it again.`);
 }
 
 /**

@@ -1,15 +1,16 @@
 /** Products: one at a time, as lists, and as files. */
 import { AppError } from '../domain/error.ts';
 import {
-  listItems, type ListOptions, type Query, type RequestOptions, type Sender, sendForJson, sendJson,
-  splitOptions,
+  listItems, type ListOptions, parsePosition, type Query, readJson, type RequestOptions,
+  type Sender, sendForJson, sendJson, splitOptions,
 } from './sender.ts';
-import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
+import { createApiError, describeUnexpected } from './errors.ts';
 import {
-  type CsvOptions, type FileType, openSource, type Report, sendFile, type Source,
+  type FileOptions, type FileType, openSource, readToEndRecord, type Report, sendFile,
+  type Source,
 } from './lines.ts';
 import type {
-  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions,
+  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions, Position,
   Product,
   ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
 } from './types.ts';
@@ -41,18 +42,14 @@ export interface ExportOptions extends ProductQuery, PastOptions, RequestOptions
   readonly fields?: readonly ProductFieldName[] | undefined;
 }
 
-export interface ImportOptions extends RequestOptions, CsvOptions {
+export interface ImportOptions extends FileOptions {
   /** Default: CSV for text and bytes, and NDJSON for objects. */
   readonly type?: FileType | undefined;
-  /** Whether the bytes are compressed with gzip. Default false. */
-  readonly isGzip?: boolean | undefined;
   /** Default `upsert`. `update` rejects rows whose SKU is new, `create` those whose SKU exists. */
   readonly mode?: ImportMode | undefined;
   readonly dry_run?: boolean | undefined;
   /** Whether the report has a line for each row, or (default) for rejected ones. */
   readonly report?: 'all' | 'failed' | undefined;
-  /** The column of each member: `{ name: 'Title' }`, or as text, `name:Title`. */
-  readonly map?: Readonly<Record<string, string>> | string | undefined;
   /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
   readonly default?: Readonly<Record<string, string | number>> | string | undefined;
   /**
@@ -60,18 +57,15 @@ export interface ImportOptions extends RequestOptions, CsvOptions {
    * (default), its stock is added, or it replaces the earlier one.
    */
   readonly duplicates?: 'reject' | 'sum' | 'last' | undefined;
-  /** The name of the file, for the record of the import. */
-  readonly file_name?: string | undefined;
 }
 
 /** A file that the server sends, at one position of the catalogue. */
 export interface ExportedFile extends AsyncIterable<Uint8Array> {
   /** Continue with the changes after this position: nothing lies between. */
-  readonly position: number;
+  readonly position: Position;
 }
 
 const PRODUCTS = '/api/v1/products';
-const LINE_FEED = 0x0a;
 /** One of those who change a product at the same time always succeeds. */
 const UPDATE_ATTEMPTS = 10;
 
@@ -105,9 +99,9 @@ export class Products {
     const headers = { 'if-none-match': formatTag(version) };
     const request = { ...options, method: 'GET', path: formatPath(target), headers } as const;
     return this.#sender.send(request, async (response) => {
-      const text = await response.text();
-      // The cast: as in `sendForJson`.
-      return response.status === 304 ? undefined : parseObject(text) as Product;
+      if (response.status !== 304) return readJson<Product>(response);
+      await response.text();
+      return undefined;
     });
   }
 
@@ -174,16 +168,25 @@ export class Products {
     });
   }
 
-  /** All products that match, as a file. The server sends no faster than it is read. */
+  /**
+   * All products that match, as a file. The server sends no faster than it is read. Reading it
+   * throws a ConnectionError unless it is complete: the server confirms the number of its rows.
+   */
   export(options: ExportOptions): Promise<ExportedFile> {
     const [request, query] = splitOptions(options);
-    const accept = options.format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+    const { format } = options;
+    const accept = `${format === 'csv' ? 'text/csv' : 'application/x-ndjson'}; end=record`;
     return this.#sender.send({
       ...request, method: 'GET', path: PRODUCTS, query: query as Query, headers: { accept },
     }, async ({ status, headers, chunks }) => {
-      const position = Number(headers.get('seller-position') ?? NaN);
-      if (!Number.isNaN(position)) return Object.assign(readRows(chunks()), { position });
-      throw createApiError(describeUnexpected(status, 'The response has no position.'));
+      const position = parsePosition(headers.get('seller-position'));
+      if (position !== undefined && headers.get('content-type')?.includes('end=record')) {
+        return Object.assign(readToEndRecord(chunks(), format, position), { position });
+      }
+      throw createApiError(describeUnexpected(status, position === undefined
+        ? 'The response has no position.'
+        : 'The server does not confirm the number of rows. Update it, and check that no proxy '
+          + 'changes Accept or Content-Type.'));
     });
   }
 
@@ -209,21 +212,7 @@ function matchHeader({ ifMatch }: VersionOptions): Record<string, string> {
   return ifMatch === undefined ? {} : { 'if-match': formatTag(ifMatch) };
 }
 
-/** The ETag of a product is its position. */
+/** The ETag of a product is its position, in quotes. */
 function formatTag(version: number | string): string {
-  return typeof version === 'number' ? `"${version}"` : version;
-}
-
-/** A row ends with a line feed: without one, the file was cut off, maybe by a proxy. */
-async function* readRows(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, void> {
-  let last: number | undefined;
-  for await (const chunk of chunks) {
-    last = chunk.at(-1) ?? last;
-    yield chunk;
-  }
-  if (last !== undefined && last !== LINE_FEED) {
-    throw new ConnectionError('The connection broke before the end of the file.');
-  }
+  return parsePosition(String(version)) === undefined ? String(version) : `"${version}"`;
 }

@@ -6,10 +6,8 @@ import {
   ConnectionError, createApiError, describeUnexpected, parseObject, type Problem, TimeoutError,
   toProblem,
 } from './errors.ts';
+import { parseRetryAfter } from '../runtime/backoff.ts';
 import type { ApiResponse } from './sender.ts';
-
-/** Longest problem document that is read; the results of 10,000 stock changes may be in it. */
-const PROBLEM_LIMIT_CHARACTERS = 10_000_000;
 
 /** Aborts a request when the server is silent for too long, or when the caller aborts it. */
 export class Silence {
@@ -121,8 +119,10 @@ export function openUpload(
   }, { highWaterMark: 0 });
 }
 
-/** The response as it is read, guarded by `silence`. */
-export function openResponse(response: Response, silence: Silence): ApiResponse {
+/** The response as it is read, guarded by `silence`; `limit` is that of a text. */
+export function openResponse(
+  response: Response, silence: Silence, limit: number,
+): ApiResponse {
   const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
     const reader = response.body?.getReader();
     let isComplete = false;
@@ -145,12 +145,17 @@ export function openResponse(response: Response, silence: Silence): ApiResponse 
     status: response.status,
     headers: response.headers,
     chunks,
-    async text(limitCharacters = Infinity) {
+    async text() {
       const decoder = new TextDecoder();
       let text = '';
       for await (const chunk of chunks()) {
         text += decoder.decode(chunk, { stream: true });
-        if (text.length > limitCharacters) break;
+        if (text.length <= limit) continue;
+        const detail = `The response has more than ${limit} characters, which is the limit of the `
+          + 'option `responseLimitCharacters`.';
+        const error = createApiError(describeUnexpected(response.status, detail));
+        silence.end(error);
+        throw error;
       }
       return text + decoder.decode();
     },
@@ -159,18 +164,9 @@ export function openResponse(response: Response, silence: Silence): ApiResponse 
 
 /** The error for a response with a status from 400, or a redirect. */
 export async function readProblem(response: Response, readable: ApiResponse): Promise<Error> {
-  return createApiError(
-    await parseProblem(response, readable), parseRetryAfter(response.headers));
-}
-
-/** Seconds, or a date (RFC 9110 section 10.2.3), which is compared with the server's clock. */
-function parseRetryAfter(headers: Headers): number | undefined {
-  const text = headers.get('retry-after') ?? '';
-  if (/^\d+$/.test(text)) return Number(text);
-  if (!text.endsWith(' GMT')) return undefined;
-  const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  const seconds = Math.ceil((Date.parse(text) - now) / 1000);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  const { headers } = response;
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
+  return createApiError(await parseProblem(response, readable), retryAfter);
 }
 
 async function parseProblem({ status, headers }: Response, body: ApiResponse): Promise<Problem> {
@@ -180,7 +176,7 @@ async function parseProblem({ status, headers }: Response, body: ApiResponse): P
       : `The server responded with status ${status}, and redirects to ${location}. `
         + 'If that is the API, use it as baseUrl.');
   }
-  const text = await body.text(PROBLEM_LIMIT_CHARACTERS);
+  const text = await body.text();
   try {
     return toProblem(parseObject(text), status);
   } catch {

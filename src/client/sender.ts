@@ -3,7 +3,7 @@
  * other. The client sends them over HTTP (`transport.ts`).
  */
 import { createApiError, describeUnexpected, parseObject } from './errors.ts';
-import type { Page } from './types.ts';
+import type { Page, Position } from './types.ts';
 
 /** What a caller may set for each request. */
 export interface RequestOptions {
@@ -44,8 +44,8 @@ export interface ApiResponse {
   readonly headers: Headers;
   /** Chunks of the body. @throws ConnectionError if it breaks off or stalls */
   chunks(): AsyncGenerator<Uint8Array, void, void>;
-  /** The whole body, or its beginning if it is longer than the limit. */
-  text(limitCharacters?: number): Promise<string>;
+  /** The whole body. @throws ApiError `unexpected_response` if it is longer than the limit */
+  text(): Promise<string>;
 }
 
 /** What a caller set for the request, and the rest of the options: its parameters or members. */
@@ -70,8 +70,30 @@ export function sendJson<Result>(
 
 /** Sends a request, and parses the JSON of the response. */
 export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promise<Result> {
+  return sender.send(request, readJson<Result>);
+}
+
+export async function readJson<Result>({ headers, text }: ApiResponse): Promise<Result> {
+  const body = parseObject(await text());
   // The cast: the tests of the server prove that its responses have these types.
-  return sender.send(request, async (response) => parseObject(await response.text()) as Result);
+  return markPositions(body, headers.get('etag') ?? body['next']) as Result;
+}
+
+/** In a restored catalogue, positions get the mark of this ETag or position, to be passed on. */
+export function markPositions(
+  body: Readonly<Record<string, unknown>>, revision: unknown,
+): Readonly<Record<string, unknown>> {
+  const [, mark] = /^"?([a-z2-7]{5})-\d/.exec(String(revision)) ?? [];
+  if (mark === undefined) return body;
+  const copy: unknown = JSON.parse(JSON.stringify(body), (name, value: unknown) =>
+    (name === 'position' && typeof value === 'number' ? `${mark}-${value}` : value));
+  return copy as typeof body; // the copy of an object
+}
+
+/** Undefined for text that is no position. */
+export function parsePosition(text: string | null): Position | undefined {
+  if (!/^(?:[a-z2-7]{5}-)?\d+$/.test(text ?? '')) return undefined;
+  return Number.isNaN(Number(text)) ? text ?? '' : Number(text);
 }
 
 export interface ListOptions extends Omit<RequestOptions, 'idempotencyKey'> {

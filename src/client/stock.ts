@@ -3,10 +3,11 @@ import {
   listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
 } from './sender.ts';
 import {
-  type CsvOptions, type FileType, openSource, type Report, sendFile, type Source,
+  type FileOptions, type FileType, openSource, type Report, sendFile, type Source,
 } from './lines.ts';
 import type {
-  PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
+  PastOptions, Position, StockChange, StockLevel, StockLine, StockMovement, StockSummary,
+  StockSyncResult,
 } from './types.ts';
 
 interface StockOrigin extends RequestOptions {
@@ -32,23 +33,17 @@ export interface StockSyncOptions extends StockOrigin, StocktakeOptions {
   readonly atomic?: boolean | undefined;
 }
 
-export interface StockStreamOptions extends StockOrigin, StocktakeOptions, CsvOptions {
+export interface StockStreamOptions extends StockOrigin, StocktakeOptions, FileOptions {
   /** Default: NDJSON. */
   readonly type?: FileType | undefined;
-  /** Whether the bytes are compressed with gzip. Default false. */
-  readonly isGzip?: boolean | undefined;
   /** Whether the report has a line for each change (default), or for failed ones. */
   readonly report?: 'all' | 'failed' | undefined;
-  /** CSV: the column of each member: `{ set: 'On hand' }`, or as text, `set:On hand`. */
-  readonly map?: Readonly<Record<string, string>> | string | undefined;
   /**
    * What a level does if an earlier one is of the same product: it is rejected (default), both are,
    * it is added, is added unless one of them is rejected, or replaces it. For `_all`, the server
    * reads all changes before it applies any.
    */
   readonly duplicates?: 'reject' | 'reject_all' | 'sum' | 'sum_all' | 'last' | undefined;
-  /** The name of the file, for the record of the import. */
-  readonly file_name?: string | undefined;
 }
 
 export interface LevelOptions extends PastOptions, ListOptions {}
@@ -63,7 +58,7 @@ export interface MovementOptions extends ListOptions {
   readonly since?: string | Date | undefined;
   readonly until?: string | Date | undefined;
   /** Movements after this position. */
-  readonly after?: number | undefined;
+  readonly after?: Position | undefined;
   readonly sort?: 'position' | '-position' | undefined;
 }
 

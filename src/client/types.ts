@@ -16,8 +16,14 @@ import type { ImportMode } from '../store/catalogue-store.ts';
 
 export type { ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus };
 
+/**
+ * A position to pass on as it is: an integer or, in a catalogue that was restored from a backup,
+ * text such as `k7w2q-10`.
+ */
+export type Position = number | string;
+
 /** A product. Times are RFC 3339 in UTC; `price` is in the major unit of `currency`. */
-export type Product = ProductJson;
+export type Product = Omit<ProductJson, 'position'> & { readonly position: Position };
 export type NewProduct = NewProductJson;
 /** The SKU is in the path of the request. */
 export type ProductReplacement = Omit<NewProduct, 'sku'> & Optional<Pick<NewProduct, 'sku'>>;
@@ -51,7 +57,7 @@ export interface ProductQuery {
   /** Changed at or after this time. */
   readonly updated_since?: string | Date | undefined;
   /** Changed after this position. */
-  readonly changed_since?: number | undefined;
+  readonly changed_since?: Position | undefined;
   readonly archived?: boolean | 'any' | undefined; // default: false, and any for exports
   /** Default: `id`, the order of creation. A minus reverses. */
   readonly sort?: SortKey | `-${SortKey}` | undefined;
@@ -95,12 +101,12 @@ export interface StockCounts {
   readonly position: number;
   /** The record of the import; absent in a dry run. */
   readonly import?: string;
+  /** How many products a stocktake set to 0. */
+  readonly zeroed?: number;
 }
 
 export interface StockSyncResult extends StockCounts {
   readonly results: readonly StockResult[];
-  /** How many products a stocktake set to 0. */
-  readonly zeroed?: number;
 }
 
 /** A line of a report on a streamed stock sync. */
@@ -112,8 +118,6 @@ export interface StockLine extends Omit<StockResult, 'status'> {
 
 export interface StockSummary extends StockCounts {
   readonly unchanged: number;
-  /** How many products a stocktake set to 0. */
-  readonly zeroed?: number;
   /** Lines with the stock of a product of an earlier line; absent if there are none. */
   readonly duplicates?: number;
   /** The first of them. */
@@ -140,7 +144,7 @@ interface Movement {
 }
 
 interface Origin {
-  readonly position: number;
+  readonly position: Position;
   readonly product_id: string;
   readonly sku: string;
   /** RFC 3339. */

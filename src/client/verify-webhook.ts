@@ -15,6 +15,8 @@ export type WebhookEvent =
     readonly timestamp: string;
     readonly data: {
       readonly webhook_id: string;
+      /** Of a restored catalogue: the same positions mean other changes than before. */
+      readonly generation?: string;
       readonly first_position: number;
       readonly last_position: number;
       readonly changes: readonly Change[];
@@ -37,6 +39,8 @@ export interface WebhookEventData extends Pick<
   | 'sequence' | 'position'
 > {
   readonly webhook_id: string;
+  /** As in a message of type `changes`. */
+  readonly generation?: string;
   readonly stock_before: number;
   readonly stock_after: number;
   readonly stock_delta: number;

@@ -1,11 +1,12 @@
 /** Webhooks: endpoints that receive every change, and the JSON of their routes as types. */
 import type { WebhookDelivery, WebhookStatus } from '../domain/webhooks/webhook.ts';
+import type { Header } from '../domain/webhooks/webhook-attempt.ts';
 import type { WebhookEventName, WebhookType } from '../domain/webhooks/webhook-type.ts';
 import {
   type ApiRequest, listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
   sendJson,
 } from './sender.ts';
-import type { Optional } from './types.ts';
+import type { Optional, Position } from './types.ts';
 
 export type { WebhookDelivery, WebhookEventName, WebhookStatus, WebhookType };
 
@@ -59,16 +60,11 @@ export interface WebhookAttempt {
   readonly outcome: string;
 }
 
-interface HeaderField {
-  readonly name: string;
-  readonly value: string;
-}
-
 export interface WebhookAttemptDetail extends WebhookAttempt {
   readonly url: string | null;
   /** Null if nothing could be sent. */
   readonly request: {
-    readonly headers: readonly HeaderField[];
+    readonly headers: readonly Header[];
     /** Its beginning, up to 8 KiB. */
     readonly body: string;
     /** Size of the whole body. */
@@ -77,7 +73,7 @@ export interface WebhookAttemptDetail extends WebhookAttempt {
   /** Null without a response. */
   readonly response: {
     /** Up to 4 KiB; without the values of fields that may contain credentials. */
-    readonly headers: readonly HeaderField[];
+    readonly headers: readonly Header[];
     /** Its beginning, up to 1 KiB. */
     readonly body: string;
   } | null;
@@ -142,7 +138,7 @@ export class Webhooks {
   }
 
   /** Sends all changes after a position again. @throws ResyncRequiredError */
-  replay(id: string, position: number, options: RequestOptions = {}): Promise<Webhook> {
+  replay(id: string, position: Position, options: RequestOptions = {}): Promise<Webhook> {
     return this.#send('POST', `${formatPath(id)}/replay`, options, { position });
   }
 

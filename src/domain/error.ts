@@ -68,3 +68,15 @@ export class AppError extends Error {
     this.members = details.members;
   }
 }
+
+/** The result; undefined if it is rejected with this error. */
+export async function undefinedIf<Result>(
+  code: ErrorCode, result: Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof AppError && error.code === code) return undefined;
+    throw error;
+  }
+}

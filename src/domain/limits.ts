@@ -62,9 +62,14 @@ export const EMAIL_LIMIT_CHARACTERS = 254;
 /** Length of a password; NIST SP 800-63B-4 asks for length, and hashing needs a bound. */
 export const PASSWORD_MIN_CODE_POINTS = 12;
 export const PASSWORD_LIMIT_CODE_POINTS = 256;
-/** Passwords hashed at the same time, and waiting for it; each takes 64 MiB and a thread. */
+/** Passwords hashed concurrently, each in 64 MiB and on a thread; and these plus waiting ones. */
 export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
-export const PASSWORD_HASH_QUEUE_LIMIT = 32;
+export const PASSWORD_HASH_QUEUE_LIMIT = 512;
+/** Of these, those of one lane, such as a seller, and of one owner, such as an account. */
+export const PASSWORD_HASH_LANE_LIMIT = 32;
+export const PASSWORD_HASHES_PER_OWNER_LIMIT = 2;
+/** Time until a password without a place in the queue is rejected; most take less to hash. */
+export const PASSWORD_REJECTION_MS = 1_000;
 
 /** Passkeys of an account; more than anyone has devices. */
 export const PASSKEYS_PER_ACCOUNT_LIMIT = 20;

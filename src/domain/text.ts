@@ -82,6 +82,13 @@ function validateLine(text: string, limitCodePoints: number): ValidationError | 
   return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };
 }
 
+/** UTF-8 without its byte order mark; or UTF-16 with one, which PowerShell's `>` writes. */
+export function decodeMarkedText(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes);
+}
+
 /** A copy: a substring would keep the whole original in memory. */
 export function copyText(text: string): string {
   return Buffer.from(text).toString();

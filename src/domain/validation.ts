@@ -131,6 +131,14 @@ export function lineValidator(limitCodePoints: number): Validator<string> {
   };
 }
 
+/** Accepts null, too: the same as leaving the member out. */
+export function absentIfNull(validator: Validator<string>): Validator<string | undefined> {
+  return {
+    schema: { ...validator.schema, type: ['string', 'null'] },
+    parse: (value) => (value === null ? { value: undefined } : validator.parse(value)),
+  };
+}
+
 export function integerValidator(minimum: number, maximum: number): Validator<number> {
   return {
     schema: { type: 'integer', minimum, maximum },

@@ -14,6 +14,7 @@ const integer: Check = [Number.isSafeInteger, 'a whole number'];
 const version: Check = [
   (value) => text[0](value) || integer[0](value), 'a position or an ETag',
 ];
+const position: Check = [version[0], 'a position'];
 const target: Check = [
   (value) => text[0](value) || (isObject(value) && 'sku' in value && text[0](value.sku)),
   'an id or { sku }',
@@ -58,7 +59,7 @@ const ARGUMENTS: {
     resend: [text, integer],
     retry: [text],
     test: [text],
-    replay: [text, integer],
+    replay: [text, position],
     rotateSecret: [text, optionalText],
   },
 };

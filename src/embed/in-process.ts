@@ -3,7 +3,7 @@
  * HTTP, but no socket, no key and no rate limit. The program that embeds the server acts for a
  * seller.
  */
-import { EventEmitter } from 'node:events';
+import { addAbortListener, EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { authorize, findProgramCaller, type HostCaller } from '../api/authenticate.ts';
 import type { ApiRequest as RouteRequest } from '../api/route.ts';
@@ -89,11 +89,13 @@ function prepare<Prepared>(path: string, format: () => Prepared): Prepared {
 /** A call in flight: what a guarded stream sees as the connection of its client. */
 class Call extends EventEmitter {
   readonly #context: AppContext;
-  readonly #controller = new AbortController();
   readonly #callerSignal: AbortSignal | undefined;
+  readonly #abortListener: Disposable;
   #isEnded = false;
   /** A reader in this process always takes the next chunk. */
   readonly writableNeedDrain = true;
+  /** Aborted when the caller aborts, or the app closes. */
+  readonly signal: AbortSignal;
 
   constructor(context: AppContext, { signal }: ApiRequest) {
     super();
@@ -102,19 +104,9 @@ class Call extends EventEmitter {
     this.#context = context;
     this.#callerSignal = signal;
     inFlight.begin();
-    inFlight.closing.addEventListener('abort', this.#abort);
-    signal?.addEventListener('abort', this.#abort);
+    this.signal = signal ? AbortSignal.any([inFlight.closing, signal]) : inFlight.closing;
+    this.#abortListener = addAbortListener(this.signal, () => this.destroy());
   }
-
-  /** Aborted when the caller aborts, or the app closes. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  readonly #abort = (): void => {
-    this.#controller.abort();
-    this.destroy();
-  };
 
   /** Called to cut a stream. */
   destroy(): this {
@@ -127,28 +119,13 @@ class Call extends EventEmitter {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    const { inFlight } = this.#context;
-    inFlight.closing.removeEventListener('abort', this.#abort);
-    this.#callerSignal?.removeEventListener('abort', this.#abort);
-    inFlight.end();
+    this.#abortListener[Symbol.dispose]();
+    this.#context.inFlight.end();
   }
 
   respond({ status, headers, body = '' }: Reply): ApiResponse {
-    const end = (): void => this.end();
-    const callerSignal = this.#callerSignal;
-    const { signal } = this;
-    if (!isStream(body)) end();
-    const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
-      try {
-        for await (const chunk of isStream(body) ? body : [body]) {
-          yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-        }
-        callerSignal?.throwIfAborted();
-        if (signal.aborted) throw shopClosed();
-      } finally {
-        end();
-      }
-    };
+    if (!isStream(body)) this.end();
+    const chunks = () => this.#read(body);
     return {
       status,
       headers: new Headers(headers),
@@ -156,6 +133,18 @@ class Call extends EventEmitter {
       text: async () => (typeof body === 'string' ? body
         : Buffer.concat(await Array.fromAsync(chunks())).toString()),
     };
+  }
+
+  async* #read(body: NonNullable<Reply['body']>): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      for await (const chunk of isStream(body) ? body : [body]) {
+        yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      }
+      this.#callerSignal?.throwIfAborted();
+      if (this.signal.aborted) throw shopClosed();
+    } finally {
+      this.end();
+    }
   }
 }
 

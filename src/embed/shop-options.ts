@@ -11,6 +11,7 @@ import {
 import { booleanValidator, integerValidator, invalid } from '../domain/validation.ts';
 import { features, type FeatureShopOptions } from '../features.ts';
 import type { BindAddress } from '../http/server/bind.ts';
+import { KEEP_ALIVE_TIMEOUT_LIMIT_MS } from '../http/limits.ts';
 import type { ListenOptions } from '../http/server/listener.ts';
 import type { Certificate } from '../http/server/tls.ts';
 import { openStore as openStoreAt, type StoreLocation } from '../store/open-store.ts';
@@ -43,7 +44,7 @@ export interface ShopStore {
   close(): Promise<void>;
 }
 
-interface OwnOptions extends ServerOptions {
+interface OwnOptions extends Omit<ServerOptions, 'onSecurityEvent'> {
   /**
    * Called after commits with each catalogue that has changed, by whichever process: to drop a
    * cache or to refresh a page, for example. Several changes can be one call, and changes from
@@ -70,7 +71,7 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
   sellerRateLimitPerMinute: count,
   streamLimits: objectWith<Partial<StreamLimits>>({
     total: count, perSeller: count, perKey: count, reauthorizeIntervalMs: count,
-    durationLimitMs: count,
+    durationLimitMs: count, spoolTotalBytes: count, spoolPerSellerBytes: count,
   }),
   authenticate: parseFunction,
   allowBrowsers: booleanValidator.parse,
@@ -195,4 +196,5 @@ export type ShopListenOptions = Omit<ListenOptions, 'findMethods'>;
 export const LISTEN_OPTIONS: Parsers<ShopListenOptions> = {
   trustedProxies: listOf(parseText),
   certificate: objectWith<Certificate>({ cert: parseText, key: parseText }),
+  keepAliveTimeoutMs: integerValidator(1_000, KEEP_ALIVE_TIMEOUT_LIMIT_MS).parse,
 };

@@ -97,9 +97,9 @@ async function openShop(
     endListening?.();
     for (const subscription of subscriptions) subscription.stop();
     await Promise.allSettled([...subscriptions].map(({ done }) => done));
-    await Promise.all([
-      ...[...listeners].map((listener) => listener.stop()), app.close(), closeFeatures(),
-    ]);
+    app.drain();
+    await Promise.all([...listeners].map((listener) => listener.stop()));
+    await Promise.all([app.close(), closeFeatures()]);
     inner.close();
     await closeStore();
   }

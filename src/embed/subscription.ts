@@ -9,7 +9,8 @@ import {
   listOf, oneOf, parseFunction, type Parsers, parseText, readArgument, readValue,
 } from '../domain/arguments.ts';
 import { CHANGE_TYPES } from '../domain/catalogue/change.ts';
-import { integerValidator, invalid } from '../domain/validation.ts';
+import { parseRevision } from '../domain/revision.ts';
+import { invalid } from '../domain/validation.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 
 /** `after` is a position: the last one that the program has processed, or that of an export. */
@@ -30,7 +31,7 @@ export interface Subscription {
 }
 
 const OPTIONS: Parsers<SubscribeOptions> = {
-  after: integerValidator(0, Number.MAX_SAFE_INTEGER).parse,
+  after: parseRevision,
   types: listOf(oneOf(CHANGE_TYPES)),
   import: parseText,
   signal: (value) => (value instanceof AbortSignal ? { value }
@@ -56,18 +57,16 @@ export function subscribe(
   const until = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
 
   async function follow(): Promise<void> {
+    using stream = new DisposableStack();
+    stream.defer(() => stopping.abort()); // it still waits for changes
     const changes = api.changes({ ...options, live: true, signal: until });
-    try {
-      for (;;) {
-        const step = await changes.next().catch((error: unknown) => {
-          if (until.aborted) return undefined;
-          throw error;
-        });
-        if (!step || step.done === true || until.aborted) return;
-        await onChange(step.value);
-      }
-    } finally {
-      stopping.abort(); // ends the stream, which still waits for changes
+    for (;;) {
+      const step = await changes.next().catch((error: unknown) => {
+        if (until.aborted) return undefined;
+        throw error;
+      });
+      if (!step || step.done === true || until.aborted) return;
+      await onChange(step.value);
     }
   }
 

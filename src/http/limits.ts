@@ -42,8 +42,18 @@ export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
  * for a body or for changes, and it frees what a vanished client holds.
  */
 export const STALL_TIMEOUT_MS = 45_000;
-/** Time between requests on a connection; clients that poll reuse theirs within seconds. */
-export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+/**
+ * Time between requests on a connection, by default and at most; nginx and most load balancers
+ * reuse theirs for 60 s, and one that the server closes first costs a request (502).
+ */
+export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+export const KEEP_ALIVE_TIMEOUT_LIMIT_MS = 60 * 60 * 1000;
+/**
+ * Idle connections to keep, and the idle time after which those beyond that are closed; each takes
+ * some 13 KiB, and a client that has paused for less is likely to send a request.
+ */
+export const IDLE_CONNECTIONS_LIMIT = 5_000;
+export const IDLE_CLOSE_AFTER_MS = 5_000;
 /** Requests per connection; a bound that no normal client reaches. */
 export const CONNECTION_REQUESTS_LIMIT = 100_000;
 /** Pipelined requests of a connection that await a response; each takes memory. */
@@ -79,6 +89,11 @@ export const LINGERING_BYTES_PER_SECOND = 64 * 1024 * 1024;
 
 /** Response bytes buffered for a proxy that is still sending; beyond it, the response starts. */
 export const RESPONSE_BUFFER_LIMIT_BYTES = 4 * 1024 * 1024;
+/**
+ * Time to buffer the report on a write over HTTP/1.0, which has a length if it ends by then;
+ * proxies often give up after 60 s.
+ */
+export const REPORT_BUFFER_TIME_MS = 15_000;
 /**
  * Smallest response to compress, and largest acceptable compressed share; otherwise compression
  * costs more than it saves.

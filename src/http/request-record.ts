@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../domain/error.ts';
-import type { KeyId, SellerId } from '../domain/id.ts';
+import type { AccountId, KeyId, SellerId } from '../domain/id.ts';
 import type { Reply } from './response/reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
@@ -20,6 +20,9 @@ export interface RequestRecord {
   keyId: KeyId | undefined;
   /** The problem code; undefined if there was none. */
   code: ErrorCode | undefined;
+  /** What the log contains at every level, with the account if it is known; rarely set. */
+  securityEvent?: 'sign_in_failed' | 'role_denied';
+  accountId?: AccountId;
   /** Body bytes written to the connection. */
   sentBytes: number;
 }

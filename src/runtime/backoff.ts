@@ -28,6 +28,21 @@ export function retryDelayMs(
   { firstMs, limitMs }: Backoff, failures: number, hints: RetryHints = {},
 ): number {
   const { retryAfterMs = 0, random = 1 } = hints;
-  const wholeMs = Math.min(Math.max(firstMs * 2 ** failures, retryAfterMs), limitMs);
-  return Math.round(wholeMs * (0.5 + random / 2));
+  const wholeMs = Math.min(firstMs * 2 ** failures, limitMs) * (0.5 + random / 2);
+  return Math.round(Math.max(wholeMs, Math.min(retryAfterMs, limitMs)));
+}
+
+/**
+ * The delay that a response asks for, in seconds; undefined if it asks for none.
+ * @param text `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3), which is compared with
+ *   `date`, the server's clock.
+ */
+export function parseRetryAfter(
+  text: string | null | undefined, date: string | null | undefined,
+): number | undefined {
+  if (/^\d+$/.test(text ?? '')) return Number(text);
+  if (!text?.endsWith(' GMT')) return undefined;
+  const now = Date.parse(date ?? '') || Date.now();
+  const seconds = Math.ceil((Date.parse(text) - now) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }

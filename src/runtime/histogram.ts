@@ -8,31 +8,25 @@ export interface HistogramSnapshot {
   readonly sum: number;
 }
 
-export class Histogram {
-  readonly #bounds: readonly number[];
+/** @param bounds In ascending order. */
+export function makeHistogram(bounds: readonly number[]) {
   /** Per bucket, not cumulative; the last bucket is above all bounds. */
-  readonly #counts: number[];
-  #sum = 0;
-
-  /** @param bounds In ascending order. */
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
-  }
-
-  add(value: number): void {
-    let at = 0;
-    while (value > (this.#bounds[at] ?? Infinity)) at += 1;
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
-    this.#sum += value;
-  }
-
-  read(): HistogramSnapshot {
-    let count = 0;
-    const buckets = this.#bounds.map((atMost, at) => {
-      count += this.#counts[at] ?? 0;
-      return { atMost, count };
-    });
-    return { buckets, count: count + (this.#counts.at(-1) ?? 0), sum: this.#sum };
-  }
+  const counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  let sum = 0;
+  return {
+    add(value: number): void {
+      let at = 0;
+      while (value > (bounds[at] ?? Infinity)) at += 1;
+      counts[at] = (counts[at] ?? 0) + 1;
+      sum += value;
+    },
+    read(): HistogramSnapshot {
+      let count = 0;
+      const buckets = bounds.map((atMost, at) => {
+        count += counts[at] ?? 0;
+        return { atMost, count };
+      });
+      return { buckets, count: count + (counts.at(-1) ?? 0), sum };
+    },
+  };
 }

@@ -3,6 +3,7 @@
  * refill at a constant rate. The table is bounded: dropping the least recently used bucket refills
  * it.
  */
+import { BoundedMap } from './bounded-map.ts';
 
 /** Of a bucket: its size, and the time in which an empty one is full again. */
 export interface RateLimit {
@@ -30,9 +31,9 @@ export type RateLimiter<Name> = ReturnType<typeof makeRateLimiter<Name>>;
 export function makeRateLimiter<Name>(
   { limit, windowMs }: RateLimit, entriesLimit: number, clock: () => number,
 ) {
-  const buckets = new Map<Name, Bucket>();
+  const buckets = new BoundedMap<Name, Bucket>(entriesLimit);
 
-  /** The refilled bucket; drops the least recently used one beyond the limit. */
+  /** The refilled bucket, which becomes the most recently used one. */
   function touch(name: Name): Bucket {
     const at = clock();
     const bucket = buckets.get(name) ?? { tokens: limit, at };
@@ -40,12 +41,7 @@ export function makeRateLimiter<Name>(
     const refill = (elapsedMs * limit) / windowMs;
     bucket.tokens = Math.min(limit, bucket.tokens + refill);
     bucket.at = at;
-    buckets.delete(name); // and set again: a Map keeps insertion order
     buckets.set(name, bucket);
-    if (buckets.size > entriesLimit) {
-      const [oldest] = buckets.keys();
-      if (oldest !== undefined) buckets.delete(oldest);
-    }
     return bucket;
   }
 

@@ -8,6 +8,7 @@ import type { Scope } from '../domain/access/caller.ts';
 import type { NewSeller, Seller, ShopSettings } from '../domain/access/seller.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
+import type { Generation } from '../domain/revision.ts';
 import type { Actor, PageQuery, WriteContext } from './write.ts';
 
 /** What a key grants, and its seller's position: the only look-up that authenticates a request. */
@@ -16,6 +17,8 @@ export interface Grant extends Actor {
   readonly addressRanges: readonly string[];
   /** Milliseconds since 1970; undefined means never. */
   readonly expiresAt: number | undefined;
+  /** The same, in lived time (runtime/clock.ts). */
+  readonly livedUntil: number | undefined;
   readonly currency: Currency;
   readonly position: number;
 }
@@ -24,6 +27,8 @@ export interface Grant extends Actor {
 interface KeyContext extends Requester, Pick<WriteContext, 'idempotency'> {}
 
 export interface AccessStore {
+  /** As it was when the store was opened. It changes only while no process has it open. */
+  readonly generation: Generation;
   createSeller(seller: NewSeller): Promise<Seller>;
   findSeller(id: SellerId): Promise<Seller | undefined>;
   /** In creation order, but in any order within a millisecond. */
@@ -34,7 +39,9 @@ export interface AccessStore {
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
-  setShopSettings(sellerId: SellerId, settings: ShopSettings, by: Requester): Promise<void>;
+  setShopSettings(
+    sellerId: SellerId, settings: Partial<ShopSettings>, by: Requester,
+  ): Promise<void>;
 
   /**
    * Since the secret cannot be shown again, a retry under an idempotency key is rejected.
@@ -75,7 +82,7 @@ interface KeyQuery extends PageQuery<KeyId> {
   readonly liveAt?: number;
 }
 
-interface KeyUsage {
+export interface KeyUsage {
   readonly keyId: KeyId;
   /** Hours since 1970, in UTC. */
   readonly hour: number;

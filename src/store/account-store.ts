@@ -46,6 +46,9 @@ export interface Session extends Omit<NewSession, 'hash'> {
   readonly createdAt: number;
   /** Exact to a minute. */
   readonly seenAt: number;
+  /** Both, in lived time (runtime/clock.ts). */
+  readonly livedAt: number;
+  readonly seenLivedAt: number;
 }
 
 /** Who is signed in, and their catalogue's position: the only look-up of a page request. */
@@ -231,7 +234,7 @@ export interface AccountStore {
   /** Ends one session, or all but one. Ignores sessions that do not exist. */
   endSessions(
     account: AccountReference, selection: { readonly id: number } | { readonly allBut: number },
-    event: Pick<NewAuditEvent, 'type'> & Requester,
+    event: Pick<NewAuditEvent, 'type'> & Partial<NewAuditEvent>,
   ): Promise<void>;
 
   noteAuditEvent(event: NewAuditEvent): Promise<void>;

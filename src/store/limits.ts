@@ -18,10 +18,10 @@ export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
  */
 export const IMPORT_SKU_TABLES = 64;
 export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
+/** `Retry-After` of a search that cannot run now. */
+export const SEARCH_RETRY_AFTER_SECONDS = 5;
 /** Items per read of a list that is read to its end. */
 export const LIST_PAGE_ITEMS = 1_000;
-/** `Retry-After` of an export over the limit. */
-export const EXPORT_RETRY_AFTER_SECONDS = 5;
 
 /**
  * Longest delay before a webhook message is retried; an endpoint that recovers hears within a

@@ -14,6 +14,8 @@ interface OpenOptions {
   readonly clock?: (() => number) | undefined;
   /** Whether to reject a folder without a catalogue, instead of creating one. */
   readonly mustExist?: boolean;
+  /** Of a folder: a second high-water mark, outside of it. */
+  readonly highWaterFile?: string | undefined;
 }
 
 /**
@@ -23,12 +25,12 @@ interface OpenOptions {
  *   `mustExist`
  */
 export async function openStore(
-  location: StoreLocation, { clock, mustExist = false }: OpenOptions = {},
+  location: StoreLocation, { clock, mustExist = false, highWaterFile }: OpenOptions = {},
 ): Promise<Store> {
   if ('database' in location) return getEngine().open(location, clock);
   const { folder } = location;
   if (mustExist) assertCatalogueExists(folder);
-  return openSqliteStore({ folder, ...(clock && { clock }) });
+  return openSqliteStore({ folder, highWaterFile, ...(clock && { clock }) });
 }
 
 /** @throws AppError `unavailable` in a program without an adapter for databases */

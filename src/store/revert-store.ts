@@ -47,8 +47,8 @@ export interface RevertedProduct {
   readonly after?: NewProduct | undefined;
 }
 
-/** A revert in progress. Close it. */
-export interface Revert {
+/** A revert in progress. Dispose of it. */
+export interface Revert extends Disposable {
   /** Undefined in a dry run. */
   readonly importId: ImportId | undefined;
   /** Whether an earlier request with this idempotency key finished it. */
@@ -60,7 +60,6 @@ export interface Revert {
   next(): Promise<readonly RevertedProduct[]>;
   /** Ends the record. Returns the position of the catalogue afterwards. */
   finish(): Promise<number>;
-  close(): void;
 }
 
 export interface RevertStore {

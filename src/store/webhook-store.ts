@@ -46,12 +46,23 @@ export interface DueWebhook {
   readonly lease: AbortSignal;
 }
 
+interface DeliveryMetrics {
+  /** Leases that this process has: of up to 64 buckets, or (SQLite) one for all sellers. */
+  readonly leases: number;
+  /**
+   * When the oldest message was made that these sellers' active webhooks have not delivered, in
+   * milliseconds since 1970; undefined if there is none.
+   */
+  readonly oldestMessageAt: number | undefined;
+}
+
 /** A process among those that deliver the webhooks of this store. */
 export interface DeliveryMember {
   /** Of the sellers for which this process has the lease now. Queries no other seller. */
   listDueWebhooks(query: DueQuery): Promise<readonly DueWebhook[]>;
   /** When the first failing webhook of these sellers after `after` is due; undefined if none is. */
   findNextRetry(after: number): Promise<number | undefined>;
+  readMetrics(): Promise<DeliveryMetrics>;
   /** Aborts the leases, and gives them up. Call it once the attempts in flight have ended. */
   leave(): Promise<void>;
 }

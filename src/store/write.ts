@@ -1,5 +1,6 @@
 /** Types shared by the store ports: actors, idempotent writes, and pages of a list. */
 import type { ImportCounts, NewImport } from '../domain/catalogue/import.ts';
+import type { Generation } from '../domain/revision.ts';
 import type { AccountId, ImportId, KeyId, SellerId } from '../domain/id.ts';
 
 /** The seller, key and address of a write. */
@@ -8,6 +9,8 @@ export interface Actor {
   readonly keyId: KeyId;
   /** Who acts without a key: 1..100 code points, if given. */
   readonly actorName?: string | undefined;
+  /** Of the catalogue, for preconditions. Not recorded. */
+  readonly generation?: Generation;
   /** The portal account that acts. Webhooks are changed only if it is an owner. Not recorded. */
   readonly accountId?: AccountId | undefined;
   /** For the audit log; undefined for the machine itself. */

@@ -43,7 +43,7 @@ export async function* writeBatches<Row extends { readonly characters: number },
     for (let part = 0; ; part += 1) {
       const step = await (guard ? guard.race(reading) : reading);
       const rows = step.value ?? [];
-      await guard?.check();
+      await guard?.check(true);
       if (step.done && target.finish) {
         for await (const written of target.finish(part)) {
           yield { rows: [], written };

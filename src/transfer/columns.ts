@@ -19,7 +19,7 @@ import {
 } from './header.ts';
 import { DEFAULTABLE, SAFE_DEFAULTS } from './import-row.ts';
 import type { DecimalMark } from './numbers.ts';
-import { matchStockColumns } from './stock-columns.ts';
+import { matchStockColumns, type StockColumns } from './stock-columns.ts';
 
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
@@ -110,9 +110,8 @@ const LAYOUTS: readonly Layout[] = [
 ];
 
 /** The columns of a file, by their index from 0. */
-export interface Columns extends Structure<number | undefined> {
-  /** Cells that each row must have. */
-  readonly count: number;
+export interface Columns extends Structure<number | undefined>,
+  Pick<StockColumns, 'count' | 'hasSkuLists' | 'ignored'> {
   /** The columns of each member; the first one with a non-blank cell is read. */
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
   /** The names of pairs of metadata, by column. */
@@ -127,12 +126,8 @@ export interface Columns extends Structure<number | undefined> {
   readonly hasCategoryLists: boolean;
   /** What separates decimals in a file as its shop writes it; undefined if that depends. */
   readonly decimal: DecimalMark | undefined;
-  /** Whether a cell of SKUs may list those of several products. */
-  readonly hasSkuLists: boolean;
   /** Members whose column the client named. */
   readonly mappedMembers: ReadonlySet<Member>;
-  /** The first ignored columns. */
-  readonly ignored: readonly string[];
   /** Members without a column or default, which a new product needs. */
   readonly missing: readonly Member[];
   /** Members with several columns, of which one must be chosen. */

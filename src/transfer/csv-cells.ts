@@ -6,6 +6,7 @@
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
+import type { Revision } from '../domain/revision.ts';
 import type { ValidationError } from '../domain/text.ts';
 
 /** Delimiters, line breaks, and outer white space, which some readers would trim. */
@@ -16,6 +17,7 @@ const ESCAPED = String.raw`(?:[=+\-@\t\r'＝＋－＠]|${NO_VALUE})`;
 const NEEDS_APOSTROPHE = new RegExp(`^${ESCAPED}`, 'u');
 const HAS_APOSTROPHE = new RegExp(`^'${ESCAPED}`, 'u');
 const IS_NO_VALUE = new RegExp(`^${NO_VALUE}`, 'u');
+const END = /^#end rows=\d+ position=[\w-]+$/;
 const IN_APOSTROPHES = /^'[^=+\-@\t\r'＝＋－＠].*'$/s;
 
 /** The header line. */
@@ -35,11 +37,35 @@ export function formatCsvRow(
   return `${values.map((value) => formatCell(value ?? '')).join(',')}\r\n`;
 }
 
+/** The end record of an export: how many rows precede it, and their position; other cells blank. */
+export function formatCsvEnd(
+  { rows, position }: { readonly rows: number; readonly position: Revision }, columns: number,
+): string {
+  return `#end rows=${rows} position=${position}${','.repeat(columns - 1)}\r\n`;
+}
+
+/** Whether these are the cells of an end record. */
+export function isCsvEnd([first = '', ...others]: readonly string[]): boolean {
+  return first.startsWith('#end') && END.test(first) && others.every(isBlank);
+}
+
 function formatCell(value: string | number | boolean): string {
   // No number of a product is large or small enough for an exponent.
   if (typeof value !== 'string') return String(value);
   const cell = NEEDS_APOSTROPHE.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+const MAY_BE_FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+const SIGNED_NUMBER = /^[-+][\d.,]*$/;
+
+/**
+ * A cell of someone else's file, with an apostrophe if a spreadsheet would run it as a formula. It
+ * is read as the same value: numbers, and texts in the form `="101"`, stay as they are.
+ */
+export function escapeFormula(cell: string): string {
+  if (!MAY_BE_FORMULA.test(cell) || SIGNED_NUMBER.test(cell)) return cell;
+  return parseTextMark(cell) === undefined ? `'${cell}` : cell;
 }
 
 /** The text of a cell, without the apostrophe that escapes a formula. */

@@ -32,6 +32,15 @@ export interface CsvRecord {
   readonly types?: CellTypes;
 }
 
+/**
+ * The size of a record without quotes and white space: a retry has the same batches, in whatever
+ * order its columns are. These count a little, since cells keep the whole text in memory.
+ */
+export function countCharacters({ cells, text }: CsvRecord): number {
+  const content = cells.reduce((sum, { length }) => sum + length + 1, -1);
+  return Math.max(content, text.length >> 4);
+}
+
 /** A SKU, an id or a barcode; a price or a quantity; any other text. */
 export type CellUse = 'identifier' | 'number' | 'text';
 
@@ -178,7 +187,9 @@ export class CsvReader {
     const damage = text.indexOf('\0');
     if (damage < 0) return this.#split(records, text, isLast);
     this.#split(records, text.slice(0, damage), false);
-    throw this.#damaged();
+    const fault = `Line ${this.#line + countLineBreaks(this.#text)} has a NUL character`;
+    throw invalidFile(`${fault}: the file is damaged, or it is not text. Write the file again, or `
+      + 'remove the character if it is part of a text.');
   }
 
   /** Splits a text into records, and keeps the rest. */
@@ -239,13 +250,6 @@ export class CsvReader {
       this.#columns = this.#options.shortRows === 'blank' ? countColumns(cells) : 0;
     }
     return record;
-  }
-
-  /** The error for a NUL character after the remaining text. */
-  #damaged(): AppError {
-    const fault = `Line ${this.#line + countLineBreaks(this.#text)} has a NUL character`;
-    return invalidFile(`${fault}: the file is damaged, or it is not text. Write the file again, or `
-      + 'remove the character if it is part of a text.');
   }
 
   /** @param text the record, up to the quote */

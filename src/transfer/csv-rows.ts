@@ -19,7 +19,7 @@ import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
 import { createUnitCheck, findSkuListIssue, PRICE } from './column-names.ts';
-import type { CsvRecord } from './csv-reader.ts';
+import { countCharacters, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn, shortenName } from './header.ts';
 import {
@@ -136,7 +136,7 @@ export class CsvRows implements RowReader {
   /** With the decimal marks that are known already. Their uses are for workbooks with types. */
   #listUsed({ indexes, pairs, decimal, productId = -1 }: Columns): readonly UsedColumns[] {
     // Shops write three decimals only where the currency has them.
-    const isWrittenByShop = decimal !== undefined && this.#reader.delimiter === ','
+    const isWrittenByShop = decimal !== undefined && this.#reader.csv.delimiter === ','
       && this.#currency.decimals === 3;
     const fields = ROW_FIELDS.map(({ name, kind }): UsedColumns => ({
       member: name, indexes: indexes[name],
@@ -165,11 +165,12 @@ export class CsvRows implements RowReader {
     }
   }
 
-  #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
+  #parse(record: CsvRecord, columns: Columns): ImportRow {
+    const { line, cells, issue } = record;
     const skuCell = pick(cells, columns, 'sku');
     const digits = parseTextMark(skuCell);
     const sku = (digits ?? unescapeFormula(skuCell)) || this.#makeSku(cells);
-    const characters = text.length;
+    const characters = countCharacters(record);
     const role = columns.storeView === undefined ? 'product'
       : this.#storeViews.findRole(cells[columns.storeView], sku);
     if (issue) return { line, sku: sku || null, characters, content: { issues: [issue] } };
@@ -296,8 +297,7 @@ function parseFlag(text: string): ParseResult<boolean> {
 
 function parsePairs(text: string): ParseResult<unknown> {
   try {
-    const value: unknown = JSON.parse(text);
-    return { value };
+    return { value: JSON.parse(text) };
   } catch {
     return invalid('format', 'Write a JSON object, such as {"erp_id":"10473"}.');
   }

@@ -2,7 +2,7 @@
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { SENT_FIELDS } from '../domain/catalogue/product-fields.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import { isBlank } from './csv-cells.ts';
+import { isBlank, unescapeFormula } from './csv-cells.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
 /** Members of products and of stock changes that are numbers. */
@@ -210,7 +210,7 @@ export function countFound(listColumns: () => readonly (readonly number[])[]): n
 }
 
 export function normalizeName(name: string): string {
-  return name.trim().toLowerCase().replace(/\s+/g, ' ');
+  return unescapeFormula(name).trim().toLowerCase().replace(/\s+/g, ' ');
 }
 
 /** If a file already has a column `error`, ours is `import error`: column names are unique. */

@@ -28,19 +28,11 @@ type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
 };
 
 /** Reads the products of one NDJSON file. */
-export class NdjsonRows implements RowReader {
-  readonly format = 'ndjson';
-  readonly notes = [];
-  readonly ignoredColumns = [];
-  readonly #currency: Currency;
-
-  constructor(currency: Currency) {
-    this.#currency = currency;
-  }
-
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    return readJsonLines(chunks, (line) => parseRow(line, this.#currency));
-  }
+export function makeNdjsonReader(currency: Currency): RowReader {
+  return {
+    format: 'ndjson', notes: [], ignoredColumns: [],
+    read: (chunks) => readJsonLines(chunks, (line) => parseRow(line, currency)),
+  };
 }
 
 function parseRow({ line, characters, ...json }: JsonLine, currency: Currency): ImportRow {
@@ -72,7 +64,8 @@ function parseMembers(
 }
 
 /**
- * Reads the lines of one NDJSON file and yields what `map` returns for each, in slices.
+ * Reads the lines of one NDJSON file and yields what `map` returns for each, in slices, without the
+ * end record of an export.
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readJsonLines<Row>(
@@ -91,8 +84,13 @@ export async function* readJsonLines<Row>(
       blankLines = isBlank(bytes) ? blankLines + 1 : 0;
       if (blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(line);
       if (blankLines > 0) continue;
+      const json = parseLine(bytes);
+      if (isEnd(json.value)) continue;
       isEmpty = false;
-      yield map({ line, characters: bytes.length, ...parseLine(bytes) });
+      // Without white space: a retry has the same batches, however its lines are written.
+      const characters = 'value' in json ? Buffer.byteLength(JSON.stringify(json.value))
+        : bytes.length;
+      yield map({ line, characters, ...json });
     }
     assertLength(splitter.pendingBytes, line + 1);
   }
@@ -118,6 +116,14 @@ function parseLine(bytes: Buffer) {
     const detail = error.publicDetail.replace('The body', 'The line');
     return { issues: [{ pointer: '', code: 'format', detail } as const] };
   }
+}
+
+/** Whether a value is the end record of an export: no row has its only member. */
+function isEnd(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('end' in value)) return false;
+  const { end } = value;
+  return typeof end === 'object' && end !== null && 'rows' in end
+    && Object.keys(value).length === 1;
 }
 
 /** Whether a line has only white space. */

@@ -1,7 +1,8 @@
 /**
  * Collects the rejected rows of a file in another one that a person can correct and send again.
- * Rows are copied unchanged, in UTF-8. CSV gets the header and an extra first column, `error`,
- * which is ignored: in the last column, it would fill a row that lacks cells. A line of NDJSON gets
+ * Rows are copied unchanged, in UTF-8, but a cell that a spreadsheet would run as a formula gets an
+ * apostrophe, which reading removes. CSV gets the header and an extra first column, `error`, which
+ * is ignored: in the last column, it would fill a row that lacks cells. A line of NDJSON gets
  * its error only if it is not right without the others, see `import-row.ts`. A product that
  * inherits values from the first row of its group is preceded by that row, which changes nothing.
  * The source is read a second time, in step with the report, so memory use is independent of its
@@ -9,7 +10,8 @@
  */
 import { AppError } from '../domain/error.ts';
 import { type ColumnMap, countMembers, matchColumns } from './columns.ts';
-import type { CsvRecord } from './csv-reader.ts';
+import { escapeFormula } from './csv-cells.ts';
+import type { CsvReader, CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
@@ -32,7 +34,7 @@ interface RowSource extends FileOptions {
 }
 
 /** The file of rejected rows. */
-interface RejectedRowsFile {
+export interface RowsFile {
   append(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -57,7 +59,11 @@ interface SourceRow {
 const CHUNK_BYTES = 64 * 1024;
 
 /** Collects the rejected rows of one import. */
-export class RejectedRows<File extends RejectedRowsFile> {
+export class RejectedRows<File extends RowsFile> {
+  /** False if the size limit or a full disk cut the file short. */
+  isComplete = true;
+  /** Whether it has rows that are only right in the whole file. */
+  hasParts = false;
   readonly #options: Options<File>;
   #file: File | undefined;
   #rows: AsyncGenerator<SourceRow, void, void> | undefined;
@@ -66,8 +72,6 @@ export class RejectedRows<File extends RejectedRowsFile> {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #writtenBytes = 0;
-  #isComplete = true;
-  #hasParts = false;
 
   constructor(options: Options<File>) {
     this.#options = options;
@@ -78,21 +82,11 @@ export class RejectedRows<File extends RejectedRowsFile> {
     return this.#writtenBytes > 0 ? this.#file : undefined;
   }
 
-  /** False if the size limit or a full disk cut the file short. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
-  /** Whether it has rows that are only right in the whole file. */
-  get hasParts(): boolean {
-    return this.#hasParts;
-  }
-
   /** Adds the row that begins on a line, from 1. Rows come in the order of the source. */
   async add(line: number, reason: string): Promise<void> {
     const { limitBytes = Infinity } = this.#options;
-    if (this.#writtenBytes + this.#pendingBytes >= limitBytes) this.#isComplete = false;
-    if (this.#isComplete) await this.#untilDiskFull(() => this.#copy(line, reason));
+    if (this.#writtenBytes + this.#pendingBytes >= limitBytes) this.isComplete = false;
+    if (this.isComplete) await this.#untilDiskFull(() => this.#copy(line, reason));
   }
 
   /** Writes pending rows; add none after it. */
@@ -117,7 +111,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
       const { duplicates } = this.#options.source;
       const mayBePart = duplicates !== undefined && /^(?:sum|last)/.test(duplicates);
       const error = mayBePart ? asPart(reason) : reason;
-      this.#hasParts ||= isPart(error);
+      this.hasParts ||= isPart(error);
       return this.#append(row.copy(error));
     }
   }
@@ -126,7 +120,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
   async #begin(): Promise<AsyncGenerator<SourceRow, void, void> | undefined> {
     const { source, create } = this.#options;
     this.#file = await create();
-    this.#isComplete = this.#file !== undefined;
+    this.isComplete = this.#file !== undefined;
     if (!this.#file) return undefined;
     if (source.format === 'ndjson') return readNdjsonRows(source);
     const rows = readCsvRows(source);
@@ -154,7 +148,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
       await write();
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'storage_full')) throw error;
-      this.#isComplete = false;
+      this.isComplete = false;
     }
   }
 }
@@ -177,7 +171,7 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
       if (!header) {
         header = record;
         groupColumn = source.content === 'products' ? matchColumns(cells).group : undefined;
-        const text = `\uFEFF${addCell(record, record, nameErrorColumn(cells), reader)}`;
+        const text = `\uFEFF${addCell(record, record, nameErrorColumn(cells), reader.csv)}`;
         yield { line, copy: () => Buffer.from(text) };
         continue;
       }
@@ -186,7 +180,7 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
       const row: SourceRow = {
         line,
         first: key !== '' && key === group?.key ? group.first : undefined,
-        copy: (reason) => Buffer.from(addCell(record, first, reason, reader)),
+        copy: (reason) => Buffer.from(addCell(record, first, reason, reader.csv)),
       };
       if (!row.first) group = { key, first: row };
       yield row;
@@ -212,16 +206,24 @@ function nameErrorColumn(header: readonly string[]): string {
 
 /** The line of a record with the reason in front, or in place of an earlier reason. */
 function addCell(
-  { cells, text }: CsvRecord, header: CsvRecord, reason: string,
-  { delimiter, hasLiteralQuotes }: TableReader,
+  { cells, text, types }: CsvRecord, header: CsvRecord, reason: string,
+  { delimiter, hasLiteralQuotes }: CsvReader,
 ): string {
   const quote = (cell: string): string =>
     hasLiteralQuotes ? cell.replace(/\s+/g, ' ') : `"${cell.replaceAll('"', '""')}"`;
   const hasReason = isErrorColumn(header.cells[0]) && cells.length > 1;
+  const reasonCell = quote(escapeFormula(reason));
+  const own = hasReason ? cells.slice(1) : cells;
+  const escaped = own.map(escapeFormula);
+  // The text of a row of a workbook is escaped.
+  if (!types && escaped.some((cell, index) => cell !== own[index])) {
+    const written = hasLiteralQuotes ? escaped : escaped.map(quote);
+    return `${[reasonCell, ...written].join(delimiter)}\r\n`;
+  }
   const [earlier = ''] = cells;
   const { length } = text.startsWith(quote(earlier)) ? quote(earlier) : earlier;
   const rest = hasReason ? text.slice(length) : `${delimiter}${text}`;
-  return `${quote(reason)}${rest}\r\n`;
+  return `${reasonCell}${rest}\r\n`;
 }
 
 async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {

@@ -4,6 +4,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
+import { unescapeFormula } from './csv-cells.ts';
 import { normalizeName } from './header.ts';
 
 /** What a SKU can be made from. */
@@ -44,8 +45,9 @@ export function createSkuSource(
   }
   const options = [...names.keys()].filter((index) => OPTION_VALUE.test(names[index] ?? ''));
   return (cells) => {
-    const values = options.map((index) => cells[index]?.trim() ?? '').filter((value) => value);
-    const parts = [cells[handle]?.trim() ?? '', ...values.filter((value) => value !== NO_OPTION)];
+    const read = (index: number): string => unescapeFormula(cells[index] ?? '').trim();
+    const values = options.map(read).filter((value) => value);
+    const parts = [read(handle), ...values.filter((value) => value !== NO_OPTION)];
     return values.length > 0 && parts[0] !== '' ? parts.join('/') : '';
   };
 }

@@ -9,9 +9,10 @@ import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
 import { createUnitCheck, findSkuListIssue } from './column-names.ts';
-import type { CellUse, CsvRecord } from './csv-reader.ts';
+import { type CellUse, countCharacters, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn, isRejectedRowsFile, normalizeName } from './header.ts';
+import type { ImportRow } from './import-row.ts';
 import { readJsonLines } from './ndjson.ts';
 import { parseLevel, parseNumber } from './numbers.ts';
 import {
@@ -24,14 +25,8 @@ import {
 } from './table-reader.ts';
 
 /** A row of a stock file of any format. */
-export interface StockRow {
-  /** The line of the file on which it begins, from 1. */
-  readonly line: number;
-  /** Length of its text. */
-  readonly characters: number;
+export interface StockRow extends Pick<ImportRow, 'line' | 'characters' | 'markedSku'> {
   readonly entry: SentChange;
-  /** The SKU with a mark that only means text, such as `'101`; undefined without a mark. */
-  readonly markedSku?: string | undefined;
 }
 
 interface StockSettings {
@@ -59,40 +54,31 @@ const DIFFERENCES = 'Write 0 for a product that is oversold. If the column has d
 const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
   { sku: 'identifier', id: 'identifier', reason: 'text' };
 
-/** Reads the stock changes of one CSV file. */
-export class StockCsvRows {
-  readonly #reader: TableReader;
-  readonly #settings: StockCsvSettings;
-  #columns: StockColumns | undefined;
-
-  constructor(settings: StockCsvSettings) {
-    this.#settings = settings;
-    this.#reader = new TableReader({
-      ...settings, countMembers: (names) => countStockMembers(names, settings.map),
-    });
-  }
-
+/** Reads the stock changes of one file. */
+export interface StockReader {
   /** Known after the first rows. */
-  get ignoredColumns(): readonly string[] {
-    return this.#columns?.ignored ?? [];
-  }
-
+  readonly ignoredColumns: readonly string[];
   /** Sentences for the summary; known after the last row. */
-  get notes(): readonly string[] {
-    return this.#reader.notes;
-  }
-
+  readonly notes: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
-    const settings = this.#settings;
-    return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void>;
+}
+
+export function makeStockCsvReader(settings: StockCsvSettings): StockReader {
+  const reader = new TableReader({
+    ...settings, countMembers: (names) => countStockMembers(names, settings.map),
+  });
+  let ignored: readonly string[] = [];
+  return {
+    get ignoredColumns() { return ignored; },
+    get notes() { return reader.notes; },
+    read: (chunks) => readTable(reader, chunks, ({ cells: header }, sample) => {
       const fault = settings.isStocktake ? NO_STOCKTAKE : settings.isSum ? NO_SUM : undefined;
       const isPart = isErrorColumn(normalizeName(header[0] ?? '')) || isPartByName(settings);
       if (fault && isPart) throw new AppError('invalid_data', fault);
-      const columns = this.#columns = findStockColumns(
-        header, settings.map, sample.map(({ cells }) => cells),
-      );
+      const columns = findStockColumns(header, settings.map, sample.map(({ cells }) => cells));
       const { indexes } = columns;
+      ignored = columns.ignored;
       const members = STOCK_MEMBERS.filter((member) => indexes[member].length > 0);
       const used = addMarks(members.map((member) => ({
         member, indexes: indexes[member], use: USES[member] ?? 'number', mark: settings.decimal,
@@ -104,8 +90,8 @@ export class StockCsvRows {
       const blankSku = hasHandles(header) ? NO_SKU : blank('/sku');
       const rowSettings = { ...settings, used, checkUnits, makeSku, blankSku };
       return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
-    });
-  }
+    }),
+  };
 }
 
 /** Why a row must be rejected, and identifies no product. A cell of another member is no reason. */
@@ -130,9 +116,9 @@ function parseRow(
   record: CsvRecord, columns: StockColumns,
   { used, hasSource, shortRows, checkUnits, makeSku, blankSku }: RowSettings,
 ): StockRow | undefined {
-  const { line, cells, text, issue } = record;
+  const { line, cells, issue } = record;
   const { indexes } = columns;
-  const characters = text.length;
+  const characters = countCharacters(record);
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
@@ -221,24 +207,16 @@ function isPartByName({ isStocktake = false, fileName = '' }: StockSettings): bo
   return isStocktake && isRejectedRowsFile(fileName);
 }
 
-/** Reads the stock changes of one NDJSON file. */
-export class StockNdjsonRows {
-  readonly ignoredColumns = [];
-  readonly notes = [];
-  readonly #settings: Omit<StockSettings, 'isSum'>;
-
-  constructor(settings: Omit<StockSettings, 'isSum'>) {
-    this.#settings = settings;
-  }
-
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
-    const { hasSource, isStocktake } = this.#settings;
-    const isPart = isPartByName(this.#settings);
-    return readJsonLines(chunks, ({ line, characters, ...json }) => {
+export function makeStockNdjsonReader(settings: Omit<StockSettings, 'isSum'>): StockReader {
+  const { hasSource, isStocktake } = settings;
+  const isPart = isPartByName(settings);
+  return {
+    ignoredColumns: [], notes: [],
+    read: (chunks) => readJsonLines(chunks, ({ line, characters, ...json }) => {
       const isRejected = isPart || (isStocktake && json.hasError);
       if (isRejected) throw new AppError('invalid_data', NO_STOCKTAKE);
       const entry = 'issues' in json ? json : parseStockChange(json.value, hasSource);
       return { line, characters, entry };
-    });
-  }
+    }),
+  };
 }

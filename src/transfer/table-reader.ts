@@ -4,9 +4,8 @@
  */
 import { AppError } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
-import { isBlank } from './csv-cells.ts';
+import { isBlank, isCsvEnd } from './csv-cells.ts';
 import { HEADER_LINES } from './csv-dialect.ts';
-import type { Delimiter } from './csv-record.ts';
 import { type CellUse, CsvReader, type CsvReaderOptions, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
 import { gatherStart, isWorkbookStart } from './foreign-file.ts';
@@ -22,57 +21,45 @@ type TableOptions = CsvReaderOptions & Pick<FileOptions, 'sheet' | 'spool'>;
 
 /** Reads the records of one file. */
 export class TableReader {
+  /** How the cells in the texts of records are separated and quoted; known after the header. */
+  readonly csv: CsvReader;
   readonly #options: TableOptions;
-  readonly #csv: CsvReader;
   #sheet: OpenedSheet | undefined;
 
   constructor(options: TableOptions = {}) {
     this.#options = options;
-    this.#csv = new CsvReader(options);
-  }
-
-  /** What separates the cells in the texts of records; known after the header. */
-  get delimiter(): Delimiter {
-    return this.#csv.delimiter;
-  }
-
-  /** Whether quotes are part of these texts; known after the header. */
-  get hasLiteralQuotes(): boolean {
-    return this.#csv.hasLiteralQuotes;
+    this.csv = new CsvReader(options);
   }
 
   /** How a CSV file was read to find its columns. */
   get hints(): readonly string[] {
-    const separator = this.delimiter === '\t' ? 'tabs' : `"${this.delimiter}"`;
+    const { delimiter } = this.csv;
+    const separator = delimiter === '\t' ? 'tabs' : `"${delimiter}"`;
     return this.#sheet ? [] : [`Its cells are separated by ${separator}, and column names are on `
       + `one of the first ${HEADER_LINES} lines.`];
   }
 
   /** Sentences for the summary, such as about hidden rows; known after the last record. */
   get notes(): readonly string[] {
-    return this.#sheet?.notes ?? this.#csv.notes;
+    return this.#sheet?.notes ?? this.csv.notes;
   }
 
   /**
-   * Yields the records: first the header with the records of the head.
+   * Yields the records: first the header with the records of the head. The end record of an export
+   * is left out.
    * @throws AppError `invalid_data`, `invalid_query`, `storage_full`
    */
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
     const { spool, sheet } = this.#options;
-    const pieces = gatherStart(chunks);
-    try {
-      const { value: start } = await pieces.next();
-      const file = start ? prepend(start, pieces) : pieces;
-      const isWorkbook = start !== undefined && isWorkbookStart(start);
-      if (isWorkbook && openWorkbook && spool) {
-        const stored = await spool(file, WORKBOOK_LIMIT_BYTES, REMEDY);
-        return yield* this.#readWorkbook(stored, openWorkbook);
-      }
-      if (!isWorkbook && sheet !== undefined) throw notWorkbook();
-      yield* this.#csv.read(file);
-    } finally {
-      await pieces.return();
-    }
+    await using pieces = gatherStart(chunks);
+    const { value: start } = await pieces.next();
+    const file = start ? prepend(start, pieces) : pieces;
+    const isWorkbook = start !== undefined && isWorkbookStart(start);
+    if (!isWorkbook && sheet !== undefined) throw notWorkbook();
+    const slices = isWorkbook && openWorkbook && spool
+      ? this.#readWorkbook(await spool(file, WORKBOOK_LIMIT_BYTES, REMEDY), openWorkbook)
+      : this.csv.read(file);
+    for await (const records of slices) yield records.filter(({ cells }) => !isCsvEnd(cells));
   }
 
   async *#readWorkbook(
@@ -112,12 +99,6 @@ export async function* readTable<Row>(
   ) => (record: CsvRecord) => Row | undefined,
 ): AsyncGenerator<readonly Row[], void, void> {
   let parse: ReturnType<typeof open> | undefined;
-  function* parseAll(records: Iterable<CsvRecord>): Generator<Row, void, void> {
-    for (const record of records) {
-      const row = parse?.(record);
-      if (row !== undefined) yield row;
-    }
-  }
   for await (const records of reader.read(chunks)) {
     const rows = records.values();
     if (!parse) {
@@ -126,7 +107,7 @@ export async function* readTable<Row>(
       parse = explainHeader(reader, () => open(header, records.slice(1)));
       if (isErrorColumn(header.cells[0])) parse = rejectAgain(parse);
     }
-    yield* sliceRows(parseAll(rows));
+    yield* sliceRows(rows.map(parse).filter((row) => row !== undefined));
   }
   if (parse) return;
   throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
-import { formatKeyId } from '../../src/domain/id.ts';
+import { formatKeyId, formatSellerId } from '../../src/domain/id.ts';
 import { makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
@@ -190,6 +190,28 @@ test('rejects a key that a web page sends, and says why', async (t) => {
     assert.equal(answer.headers['access-control-allow-origin'], undefined);
   }
   assert.equal((await sendAs(seller, { 'sec-fetch-site': 'none' })).status, 200);
+});
+
+test('rejects a caller that the host names if a web page sent the request', async (t) => {
+  for (const allowBrowsers of [false, true]) {
+    const ids: string[] = [];
+    const authenticate = () => ({ seller: ids[0] ?? '' });
+    const server = await startServer(t, { authenticate, allowBrowsers });
+    const { sellerId } = await server.makeSeller();
+    ids.push(formatSellerId(sellerId));
+    const path = '/api/v1/products';
+    for (const headers of [
+      { origin: 'https://other.example' }, { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-origin' }, { origin: 'null' },
+    ]) {
+      const answer = await server.send({ path, headers });
+      if (allowBrowsers) assert.equal(answer.status, 200);
+      else assert.match(assertProblem(answer, 403, 'browser-refused').detail, /allowBrowsers/);
+    }
+    for (const headers of [{}, { 'sec-fetch-site': 'none' }]) {
+      assert.equal((await server.send({ path, headers })).status, 200);
+    }
+  }
 });
 
 test('accepts a key from a web page if a setting allows it', async (t) => {

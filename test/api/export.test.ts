@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { makeProduct, startServer, type TestSeller, type TestServer } from '../support/server.ts';
-import { countTo } from '../store/contract/fixture.ts';
+import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
+import { countTo, makeNewKey } from '../store/contract/fixture.ts';
 import { assertProblem, faultsOf } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
@@ -70,6 +71,25 @@ test('exports matching products in the requested order, with the requested membe
   const csv = await seller.send({ path: `${PRODUCTS}?format=csv&${query}` });
   assert.equal(csv.text, 'sku,stock\r\nS-7,7\r\nS-6,6\r\nS-5,5\r\n');
 });
+
+test('a seller keeps a currency that ISO 4217 has withdrawn: it is exported and imported',
+  async (t) => {
+    const server = await startServer(t);
+    const currency = { code: 'HRK', decimals: 2 };
+    const { id: sellerId } = await server.store.createSeller({ name: 'Old', currency });
+    const key = generateApiKey();
+    await server.store.createKey(sellerId, toStoredSecret(key), makeNewKey());
+    const ask = (path: string, body?: string) => server.send({
+      path, method: body === undefined ? 'GET' : 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'text/csv' },
+      ...(body !== undefined && { body }),
+    });
+    const file = 'sku,name,category,price,stock,currency\nA,Mug,Kitchen,7.50,1,HRK\n';
+    assert.match((await ask(`${PRODUCTS}/import`, file)).text, /"created":1/);
+    const { text } = await ask(`${PRODUCTS}?format=csv`);
+    assert.match(text, /,7\.5,HRK,/);
+    assert.match((await ask(`${PRODUCTS}/import`, text)).text, /"unchanged":1/);
+  });
 
 test('an empty export has a header and no rows', async (t) => {
   const { seller } = await startShop(t, 0);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { readReadiness } from '../../src/api/health.ts';
-import { Instances } from '../../src/api/instances.ts';
+import { makeInstances } from '../../src/api/instances.ts';
 import type { Services } from '../../src/api/route.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { createApp } from '../../src/features.ts';
@@ -20,14 +20,15 @@ import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
 const HEALTHY: StoreMetrics = {
-  canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0,
-  disk: { walBytes: 0, freeBytes: 1024 ** 3 }, commits: { buckets: [], count: 0, sum: 0 },
+  lastFailure: undefined, failedCommits: 0, waitingChanges: 0,
+  disk: { walBytes: 0, freeBytes: 1024 ** 3, freeInodes: 9 },
+  commits: { buckets: [], count: 0, sum: 0 },
 };
 
 /** The readiness check of a server with this store. */
 function makeReadiness(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
   // The cast: readiness needs no other service.
-  const services = { store, instances: new Instances(() => services) } as Services;
+  const services = { store, instances: makeInstances(() => services) } as Services;
   return {
     findProblem: () => readReadiness({ headers: {} }, services).then(() => undefined, (error) => {
       assert.ok(error instanceof AppError && error.code === 'unavailable');
@@ -122,7 +123,7 @@ test('is not ready from a failed commit to the next successful one', async (t) =
   await assert.rejects(fill(), { code: 'storage_full' });
   const failed = await store.readMetrics();
   assert.equal(failed.lastFailure?.code, 'storage_full');
-  assert.deepEqual([failed.failedCommits, failed.canWrite], [1, true]);
+  assert.deepEqual([failed.failedCommits, failed.failure], [1, undefined]);
   assert.equal(await makeReadiness(store).findProblem(), 'The disk is full.');
   // An update in place, which needs no space.
   await store.noteKeyUse({ sellerId: actor.sellerId, keyId: key.id }, '192.0.2.1');
@@ -137,10 +138,11 @@ test('is not ready from a failed commit to the next successful one', async (t) =
 });
 
 const cases: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp | undefined][] = [
-  ['the disk is nearly full', { disk: { walBytes: 0, freeBytes: 1_000_000 } },
+  ['the disk is nearly full', { disk: { walBytes: 0, freeBytes: 1_000_000, freeInodes: 9 } },
     /^The disk is full\.$/],
   ['the store is on no disk of this machine', { disk: undefined }, undefined],
-  ['nothing can be written', { canWrite: false }, /until it is restarted\.$/],
+  ['nothing can be written', { failure: 'It cannot write until it is restarted.' },
+    /until it is restarted\.$/],
   ['the last commit failed', { lastFailure: { code: 'unavailable', agoMs: 4_999 } },
     /^The last change could not be written\.$/],
   ['a commit failed some time ago', { lastFailure: { code: 'unavailable', agoMs: 5_000 } },
@@ -175,7 +177,7 @@ test('waits up to 2 s for a disk that does not respond, and does not query it ag
   for (let n = 0; n < 3; n += 1) {
     const problem = readiness.findProblem();
     t.mock.timers.tick(2_000);
-    assert.equal(await problem, 'The disk does not respond.');
+    assert.equal(await problem, 'The database does not respond.');
   }
   assert.deepEqual(reads, { sellers: 1, metrics: 1 });
   slow.resolve(HEALTHY);

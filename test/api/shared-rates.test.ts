@@ -23,17 +23,19 @@ interface NodeOptions {
 /** Starts two nodes; requests alternate between them. */
 async function startNodes(t: TestContext, options: NodeOptions) {
   const clock = makeClock();
+  const stops: (() => Promise<void>)[] = [];
+  t.after(async () => { // before the folder is removed: hooks run in the order of registration
+    for (const stop of stops.toReversed()) await stop();
+  });
   const store = await openSqliteStore({ folder: makeDataFolder(t), clock });
+  stops.push(() => store.close());
   const rateLeases = makeSharedLeases(2, clock);
   const nodes = await Promise.all([1, 2].map(async () => {
     const app = createApp({ ...options, clock, store: { ...store, rateLeases } });
     const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 }, app);
+    stops.push(() => app.close(), () => listener.stop());
     return { app, listener, port: listener.port };
   }));
-  t.after(async () => {
-    await Promise.all(nodes.flatMap(({ app, listener }) => [listener.stop(), app.close()]));
-    await store.close();
-  });
   let turn = 0;
   const sendToNext = (request: Request): Promise<Answer> => {
     turn += 1;
@@ -44,6 +46,20 @@ async function startNodes(t: TestContext, options: NodeOptions) {
   await store.createKey(id, toStoredSecret(key), makeNewKey({ scopes: SCOPES }));
   return { clock, nodes, rateLeases, headers: { 'x-api-key': key }, sendToNext };
 }
+
+test('makes a server a node before its first request', async (t) => {
+  const store = await openSqliteStore({ folder: makeDataFolder(t) });
+  let counts = 0;
+  const countNodes = (): number => {
+    counts += 1;
+    return 1;
+  };
+  const rateLeases = { ...makeSharedLeases(1, makeClock()), countNodes };
+  const app = createApp({ store: { ...store, rateLeases } });
+  assert.equal(counts, 1);
+  await app.close();
+  await store.close();
+});
 
 test('limits the total requests of a key at two nodes', async (t) => {
   const { clock, headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 40 });

@@ -5,22 +5,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { test, type TestContext } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SPOOL_STEP_BYTES } from '../../src/api/limits.ts';
+import { exchange, open } from '../http/raw.ts';
 import { HELD_MS, holdTimers } from '../support/held-timers.ts';
-import { routes } from '../support/routes.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { STREAMS } from './long-streams.ts';
 import type { AccessLogEntry as AnsweredRequest } from '../../src/http/request-record.ts';
-import type { TestSeller, TestServer } from '../support/server.ts';
+import type { TestOptions, TestSeller, TestServer } from '../support/server.ts';
 import { MOVEMENTS, openShop, STOCK } from './stock/stock.ts';
 
 const PRODUCTS = '/api/v1/products';
-const STREAM_TYPES: readonly string[] =
-  ['application/x-ndjson', 'text/csv', 'text/event-stream'];
 /** One slot: the next stream opens only if the last one released it. */
 const STREAM_LIMITS = {
   total: 1, perSeller: 1, perKey: 1, reauthorizeIntervalMs: 20, durationLimitMs: 60_000,
 };
 const BATCH_ROWS = 1_000;
+const EXPORT = `${PRODUCTS}?format=csv`;
 
 /** The part of a body that a client sends before it stops, by route and media type. */
 const BODIES: Readonly<Record<string, string>> = {
@@ -55,7 +57,7 @@ interface Streaming {
 }
 
 async function startStreaming(
-  t: TestContext, limits: Partial<typeof STREAM_LIMITS> = {},
+  t: TestContext, limits: TestOptions['streamLimits'] = {},
 ): Promise<Streaming> {
   const entries: AnsweredRequest[] = [];
   const { server, seller } = await openShop(t, { A: 1 }, {
@@ -128,13 +130,8 @@ async function untilAnswered({ entries }: Streaming, path: string): Promise<Answ
 }
 
 test('has a case for every route that sends or accepts a stream', () => {
-  const streaming = routes.flatMap(({ method, path, consumes, produces }) => {
-    const taken = consumes.filter((type) => STREAM_TYPES.includes(type));
-    const sent = produces.filter((type) => STREAM_TYPES.includes(type));
-    return (taken.length > 0 ? taken : sent).map((type) => `${method} ${path} ${type}`);
-  });
   const cases = [...Object.keys(EXPORTS), ...Object.keys(BODIES), REVERTS];
-  assert.deepEqual(cases.toSorted(), streaming.toSorted());
+  assert.deepEqual(cases.toSorted(), STREAMS.toSorted());
 });
 
 for (const [name, isDestroyed] of Object.entries(EXPORTS)) {
@@ -220,7 +217,7 @@ test('ends a revert whose key is revoked', async (t) => {
       await nextTurn();
       return [one];
     },
-    close: () => { states.closed += 1; },
+    [Symbol.dispose]: () => { states.closed += 1; },
   }));
   const outgoing = request({
     host: '127.0.0.1', port: server.port, method: 'POST', path: '/api/v1/reverts', agent: false,
@@ -236,4 +233,75 @@ test('ends a revert whose key is revoked', async (t) => {
   assert.ok(problem.summary.unchanged > 0);
   assert.equal(states.closed, 1);
   assert.deepEqual(server.reports, []);
+});
+
+describe('an export over HTTP/1.0', () => {
+  const format = ({ key }: TestSeller, method = 'GET', fields = ''): string =>
+    `${method} ${EXPORT} HTTP/1.0\r\nhost: x\r\nx-api-key: ${key}\r\n${fields}\r\n`;
+
+  test('has a length, and is not compressed', async (t) => {
+    const { server, seller } = await openShop(t, { A: 1, B: 2 }, { streamLimits: STREAM_LIMITS });
+    const { text } = await seller.send({ path: EXPORT });
+    const bytes = format(seller, 'GET', 'accept-encoding: gzip\r\n');
+    const [head = '', body] = (await exchange(t, server.port, bytes)).split('\r\n\r\n');
+    assert.equal(body, text);
+    assert.match(head, new RegExp(`^content-length: ${text.length}$`, 'm'));
+    assert.match(head, /^vary: accept, accept-encoding$/m);
+  });
+
+  for (const limit of ['spoolTotalBytes', 'spoolPerSellerBytes'] as const) {
+    test(`gets 503 before its first byte beyond ${limit}`, async (t) => {
+      const limits = { [limit]: 3 * SPOOL_STEP_BYTES };
+      const { server, seller } = await startStreaming(t, limits);
+      for (let round = 0; round < 2; round += 1) {
+        const text = await exchange(t, server.port, format(seller));
+        assert.match(text, /^HTTP\/1\.1 503 .*\r\nretry-after: 5\r\n/s);
+        assert.match(text, /proxy_http_version 1\.1/);
+      }
+      assert.deepEqual(server.reports, []);
+    });
+  }
+
+  test('gets 503 before its first byte if the disk is full', async (t) => {
+    const folder = mountSmallDisk(t, '1m');
+    if (folder === undefined) return;
+    const { TMPDIR } = process.env;
+    t.after(() => {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    });
+    const { server, seller } = await startStreaming(t);
+    process.env['TMPDIR'] = folder;
+    const text = await exchange(t, server.port, format(seller));
+    assert.match(text, /^HTTP\/1\.1 503 .*proxy_http_version 1\.1/s);
+    assert.equal(server.reports.length, 1); // the operator sees the cause
+  });
+
+  test('gives its room back, and takes only what it needs', async (t) => {
+    const limits = { spoolTotalBytes: SPOOL_STEP_BYTES };
+    const { server, seller } = await openShop(t, { A: 1 }, { streamLimits: limits });
+    for (let round = 0; round < 3; round += 1) {
+      assert.match(await exchange(t, server.port, format(seller)), /^HTTP\/1\.1 200 /);
+    }
+  });
+
+  test('gets 401 if its key is revoked before its first byte', async (t) => {
+    const { server, seller } = await startStreaming(t);
+    const answer = exchange(t, server.port, format(seller));
+    await server.store.revokeKey(seller);
+    assert.match(await answer, /^HTTP\/1\.1 401 /);
+    assert.deepEqual(server.reports, []);
+  });
+
+  test('ends when its client disconnects before its first byte', async (t) => {
+    const { server, seller, entries } = await startStreaming(t);
+    const socket = await open(t, server.port);
+    socket.write(format(seller));
+    // Until it has the slot.
+    while ((await seller.send({ path: EXPORT })).status !== 503) await nextTurn();
+    socket.destroy();
+    while (!entries.some(({ code }) => code === 'invalid_data')) await nextTurn();
+    assert.match(await exchange(t, server.port, format(seller, 'HEAD')), /^HTTP\/1\.1 200 /);
+    assert.deepEqual(server.reports, []);
+  });
 });

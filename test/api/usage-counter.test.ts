@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { UsageCounter } from '../../src/api/usage-counter.ts';
+import { makeUsageCounter } from '../../src/api/usage-counter.ts';
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from '../../src/api/limits.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import type { CountedUsage } from '../../src/store/access-store.ts';
@@ -28,7 +28,7 @@ function prepare(t: TestContext) {
   const writes: { readonly usage: readonly CountedUsage[]; settle(error?: Error): void }[] = [];
   const errors: unknown[] = [];
   const now = makeClock();
-  const counter = new UsageCounter({
+  const counter = makeUsageCounter({
     clock: now,
     onWriteError: (error) => errors.push(error),
     store: {

@@ -112,7 +112,7 @@ test('deletes selected products after a typed confirmation, and restores them', 
   await browser.setViewport(1_280, 800);
   await (await browser.findByLabel(/^Type 19 or DELETE/)).fill('19');
   await pressAndFinish(browser, 'Delete 19 products');
-  assert.match(await readMain(browser), /Complete: 19 products/);
+  assert.match(await readMain(browser), /Bulk edit complete: 19 products/);
   assert.equal((await readStocks()).length, 1);
   await inspect(browser, 'bulk-deleted');
   await browser.setViewport(1_280, 800);

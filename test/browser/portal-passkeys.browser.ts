@@ -83,7 +83,7 @@ test('rejects a password that is turned off, and still accepts the passkey', asy
   await add(opened, 'Test laptop');
   await follow(browser, 'Turn off password sign-in');
   await inspect(browser, 'passkey-password-off');
-  await press(browser, 'Use a passkey instead');
+  await press(browser, 'Turn off with a passkey');
   assert.match(await readMain(browser), /You can no longer sign in with your password\./);
   await follow(browser, 'Test laptop');
   await inspect(browser, 'passkey-rename');

@@ -34,4 +34,12 @@ test('invites a colleague, who joins by the link and cannot edit', async (t) => 
   assert.match(await readMain(browser), /Ben/);
   assert.doesNotMatch(await readMain(browser), /Invited/);
   await inspect(browser, 'people-two');
+  await follow(browser, 'Require two-factor authentication');
+  await fillIn(browser, { 'Current password': shop.password });
+  await inspect(browser, 'people-two-factor');
+  await press(browser, 'Require');
+  assert.match(await readMain(browser), /Your shop requires two-factor authentication/);
+  await inspect(browser, 'two-factor-required');
+  await ben.open(`${url}/products`);
+  assert.match(await readMain(ben), /Your shop requires two-factor authentication/);
 });

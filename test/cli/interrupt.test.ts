@@ -1,4 +1,4 @@
-/** Ctrl-C during a transfer: partial files are removed, and one line says what remains. */
+/** An interrupted transfer: partial files are removed, and one line says what remains. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -9,19 +9,19 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey } from '../../src/domain/access/api-key.ts';
 import { spawnCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { startFakeServer } from './transfer/fake-server.ts';
+import { CSV_EXPORT, startFakeServer } from './transfer/fake-server.ts';
 
 const KEY = generateApiKey();
 const FAILURE = JSON.stringify({
   line: 3, sku: 'X', status: 'failed', errors: [{ pointer: '/sku', detail: 'No.' }],
 });
 
-for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) {
   test(`removes a partial export on ${signal}`, async (t) => {
     const folder = makeFolder(t);
     const path = join(folder, 'all.csv');
     const url = await startFakeServer(t, (_, response) => {
-      response.writeHead(200, { 'seller-position': '7' }).write('sku\r\n');
+      response.writeHead(200, CSV_EXPORT).write('sku\r\n');
     });
     const child = spawnCommand(['export', path], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
     t.after(() => { child.kill('SIGKILL'); });

@@ -82,12 +82,12 @@ test('assumes 80 columns if the width of the terminal is unknown', () => {
 
 test('ends its line if interrupted, and prints none before the start', () => {
   const { written, progress, clock } = watch({ isTTY: true, columns: 60 });
-  progress.close();
+  progress[Symbol.dispose]();
   assert.deepEqual(written, []);
   clock.now += 100;
   progress.show(HALF);
-  progress.close();
-  progress.close();
+  progress[Symbol.dispose]();
+  progress[Symbol.dispose]();
   assert.deepEqual(written.slice(1), ['\n']);
 });
 

@@ -1,9 +1,9 @@
 /** A fake server that fails, stalls or disconnects as a client test requires. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type ClientOptions, SellerClient } from '../../src/client/index.ts';
+import { listenOnFreePort } from '../support/listening.ts';
 
 export const KEY = `spk_${'a'.repeat(36)}`;
 export const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
@@ -18,14 +18,7 @@ export async function serve(t: TestContext, ...answers: readonly RequestListener
     request.resume();
     void answer?.(request, response);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  // The cast: it listens on a port.
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const baseUrl = `http://127.0.0.1:${await listenOnFreePort(t, server)}`;
   const open = (options: Partial<ClientOptions> = {}) =>
     new SellerClient({ baseUrl, key: KEY, ...options });
   return { open, requests, baseUrl };
@@ -42,4 +35,13 @@ export function fail(
     const type = `urn:problem-type:seller-product-api:${code}`;
     response.end(JSON.stringify({ type, title: 'No', status, detail: 'Not now.' }));
   };
+}
+
+export function respond(body: string, status = 200, type = 'application/json'): RequestListener {
+  return (_, response) => { response.writeHead(status, { 'content-type': type }).end(body); };
+}
+
+/** Node's `fetch` may open another connection, which keeps no process alive. */
+export async function untilClosed(requests: readonly IncomingMessage[]): Promise<void> {
+  while (requests.some(({ socket }) => !socket.destroyed)) await wait(5);
 }

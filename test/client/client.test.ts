@@ -181,8 +181,6 @@ test('reads the change feed to its end', async (t) => {
   assert.equal(last.data.delta, -39); // typed by `type`
 });
 
-
-
 test('follows changes as they happen', async (t) => {
   const { shop } = await start(t);
   await shop.products.create(MUG);

@@ -1,25 +1,24 @@
 /** How the client handles broken responses, and errors in the middle of streams. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   ApiError, ConnectionError, ResyncRequiredError, SellerClient, TimeoutError,
 } from '../../src/client/index.ts';
+import { CSV_EXPORT, endRecord } from '../cli/transfer/fake-server.ts';
 import { listenUntilEnd } from '../support/listening.ts';
 import { startServer } from '../support/server.ts';
-import { fail, KEY, MUG, PRODUCT, serve, succeed } from './answers.ts';
+import {
+  fail, KEY, MUG, PRODUCT, respond, serve, succeed, untilClosed,
+} from './answers.ts';
 import { mockTimers } from './timers.ts';
 
-const CHUNK = new Uint8Array(64 * 1024).fill(0x61);
+const CHUNK = new Uint8Array(64 * 1024).fill(0x61).fill(0x0a, -1);
 /** More than sockets and streams buffer, and much less than a long transfer. */
 const BUFFERED_LIMIT_BYTES = 32 * 1024 * 1024;
-
-function respond(body: string, status = 200, type = 'application/json'): RequestListener {
-  return (_, response) => { response.writeHead(status, { 'content-type': type }).end(body); };
-}
 
 const isUnexpected = (error: unknown): boolean =>
   error instanceof ApiError && String(error.code) === 'unexpected_response';
@@ -56,12 +55,38 @@ test('explains lists and changes without items, and an export without a position
   await assert.rejects(open().products.export({ format: 'csv' }), isUnexpected);
 });
 
-test('reports an export that ends within a row', async (t) => {
-  const { open } = await serve(t, (_, response) => {
-    response.writeHead(200, { 'seller-position': '7' }).end('sku\r\nMUG');
+for (const [what, rows] of [
+  ['ends within a row', 'MUG'],
+  ['ends after a row', 'MUG\r\n'],
+  ['ends within its end record', 'MUG\r\n#end rows=1 posi'],
+  ['lacks a row', `MUG\r\n${endRecord(2)}`],
+  ['has a row too many', `MUG\r\nCUP\r\n${endRecord(1)}`],
+  ['has the end record of another position', 'MUG\r\n#end rows=1 position=8\r\n'],
+  ['goes on after its end record', `MUG\r\n${endRecord(1)}CUP\r\n`],
+] as const) {
+  test(`reports an export that ${what}`, async (t) => {
+    const { open } = await serve(t, (_, response) => {
+      response.writeHead(200, CSV_EXPORT).end(`sku\r\n${rows}`);
+    });
+    const file = await open().products.export({ format: 'csv' });
+    await assert.rejects(Array.fromAsync(file), ConnectionError);
   });
-  const file = await open().products.export({ format: 'csv' });
-  await assert.rejects(Array.fromAsync(file), ConnectionError);
+}
+
+test('passes on the rows of an export without its end record, however it is cut', async (t) => {
+  const rows = 'sku\r\n"a ""b""\r\n#end rows=9 position=7"\r\nMUG\r\n';
+  const whole = Buffer.from(rows + endRecord(2));
+  for (let size = 1; size <= whole.length; size += 5) {
+    const { open } = await serve(t, async (_, response) => {
+      response.writeHead(200, CSV_EXPORT);
+      for (let at = 0; at < whole.length; at += size) {
+        await new Promise((resolve) => response.write(whole.subarray(at, at + size), resolve));
+      }
+      response.end();
+    });
+    const chunks = await Array.fromAsync(await open().products.export({ format: 'csv' }));
+    assert.equal(Buffer.concat(chunks).toString(), rows);
+  }
 });
 
 test('retries a request to which a proxy responds with 502 in HTML', async (t) => {
@@ -178,11 +203,6 @@ test('cancels the upload when the consumer of the report stops', async (t) => {
   await untilClosed(requests);
 });
 
-/** Node's `fetch` may open another connection, which keeps no process alive. */
-async function untilClosed(requests: readonly IncomingMessage[]): Promise<void> {
-  while (requests.some(({ socket }) => !socket.destroyed)) await wait(5);
-}
-
 /** Waits until a count has grown, and no longer does. */
 async function settle(count: () => number): Promise<number> {
   while (count() === 0) await wait(5);
@@ -209,7 +229,7 @@ test('reads a source only as fast as the server accepts it', async (t) => {
 test('receives an export only as fast as it is read', async (t) => {
   let bytes = 0;
   const { open, requests } = await serve(t, async (_, response) => {
-    response.writeHead(200, { 'seller-position': '7' });
+    response.writeHead(200, CSV_EXPORT);
     const closed = once(response, 'close');
     for (; !response.destroyed; bytes += CHUNK.length) {
       if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
@@ -222,6 +242,31 @@ test('receives an export only as fast as it is read', async (t) => {
   }
   await untilClosed(requests);
 });
+
+for (const [status, type, options] of [
+  [200, 'application/json', {}],
+  [200, 'application/json', { responseLimitCharacters: 1_000 }],
+  [409, 'application/problem+json', { responseLimitCharacters: 1_000 }],
+] as const) {
+  const limit = 'responseLimitCharacters' in options ? 1_000 : 32_000_000;
+  test(`reads no more than ${limit} characters of a response with status ${status}`, async (t) => {
+    let bytes = 0;
+    const { open, requests } = await serve(t, async (_, response) => {
+      response.writeHead(status, { 'content-type': type });
+      const closed = once(response, 'close');
+      for (; !response.destroyed; bytes += CHUNK.length) {
+        if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
+      }
+    });
+    await assert.rejects(open(options).products.get('prd_1'), (error: Error) => {
+      assert.ok(isUnexpected(error), error.message);
+      assert.match(error.message, new RegExp(`more than ${limit} .*responseLimitCharacters`));
+      return true;
+    });
+    await untilClosed(requests);
+    assert.ok(bytes < limit + BUFFERED_LIMIT_BYTES, `${bytes}`);
+  });
+}
 
 test('does not time out while it sends a slow source', async (t) => {
   const timers = mockTimers(t);
@@ -297,56 +342,4 @@ test('continues live changes after the server was unavailable', async (t) => {
     first.closeAllConnections();
   }
   assert.ok(second.listening, 'it was reached again');
-});
-
-for (const [stage, use] of Object.entries<
-  (shop: SellerClient, signal: AbortSignal, abort: () => void) => Promise<unknown>
->({
-  async 'while it waits for the response'(shop, signal) {
-    await shop.products.get('silent', { signal });
-  },
-  async 'while it sends'(shop, signal, abort) {
-    const rows = async function* () {
-      yield MUG;
-      abort();
-      for (;;) yield MUG;
-    };
-    await shop.products.import(rows(), { signal });
-  },
-  async 'while it reads a file'(shop, signal, abort) {
-    for await (const _ of await shop.products.export({ format: 'csv', signal })) abort();
-  },
-  async 'while it follows changes'(shop, signal, abort) {
-    for await (const _ of shop.changes({ after: 0, live: true, signal })) abort();
-  },
-})) {
-  test(`frees the socket of a request that is aborted ${stage}`, async (t) => {
-    const stop = new AbortController();
-    const reason = new Error('enough');
-    const abort = (): void => stop.abort(reason);
-    const { open, requests } = await serve(t, (request, response) => {
-      if (request.method === 'POST') return;
-      if (request.url?.includes('silent')) return abort();
-      response.writeHead(200, { 'seller-position': '1' });
-      response.write('id: 1\ndata: {}\n\n');
-    });
-    await assert.rejects(use(open(), stop.signal, abort), reason);
-    await untilClosed(requests);
-    assert.ok(requests.length <= 1);
-  });
-}
-
-test('sends nothing once the signal is aborted, also between pages', async (t) => {
-  const page = JSON.stringify({ products: [{ sku: 'A' }], next_cursor: 'more' });
-  const { open, requests } = await serve(t, respond(page));
-  const signal = AbortSignal.abort(new Error('enough'));
-  await assert.rejects(open().products.get('x', { signal }), /enough/);
-  assert.equal(requests.length, 0);
-  const stop = new AbortController();
-  await assert.rejects(async () => {
-    for await (const _ of open().products.list({ signal: stop.signal })) {
-      stop.abort(new Error('enough'));
-    }
-  }, /enough/);
-  assert.equal(requests.length, 1);
 });

@@ -156,7 +156,7 @@ test('continues a live stream after its last change, however it ends', async (t)
     breakOff,
     (_, response) => { response.write(event(10)); },
   );
-  const positions: number[] = [];
+  const positions: (number | string)[] = [];
   const stop = new AbortController();
   const changes = open().changes({ after: 4, live: true, signal: stop.signal });
   for await (const { position } of changes) {

@@ -6,7 +6,7 @@ import { AppError } from '../../src/domain/error.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { stockReason } from '../../src/domain/catalogue/stock-change.ts';
 import { stockSource } from '../../src/domain/catalogue/stock-sync.ts';
-import { validateIdentifier, validateText } from '../../src/domain/text.ts';
+import { decodeMarkedText, validateIdentifier, validateText } from '../../src/domain/text.ts';
 import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
 import { catchAppError } from './validation-errors.ts';
 
@@ -98,4 +98,16 @@ test('every text that renders as nothing is blank', async () => {
     await assert.rejects(parseNewWebhook(webhook, async () => undefined), (error) =>
       error instanceof AppError && error.issues[0]?.code === 'blank');
   }
+});
+
+test('a byte order mark says whether a text is UTF-16, and is no part of it', () => {
+  const text = 'spk_ä\n';
+  const little = Buffer.from(text, 'utf16le');
+  for (const bytes of [
+    Buffer.from(text), Buffer.from(`\uFEFF${text}`), Buffer.from(`\uFEFF${text}`, 'utf16le'),
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(little).swap16()]),
+  ]) {
+    assert.equal(decodeMarkedText(bytes), text);
+  }
+  assert.equal(decodeMarkedText(Buffer.alloc(0)), '');
 });

@@ -56,7 +56,8 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
     await administrator.close();
     await (await createShop(location)).close();
     const log = readFileSync(join(server.folder, 'log'), 'utf8');
-    const names = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
-    assert.ok(log.includes(`$1 = '{${names}}', $2 = '{15000,5000,10000}'`));
+    const names = 'tcp_user_timeout,tcp_keepalives_idle,tcp_keepalives_interval,statement_timeout,'
+      + 'lock_timeout,idle_in_transaction_session_timeout';
+    assert.ok(log.includes(`$1 = '{${names}}', $2 = '{15000,5,5,15000,5000,10000}'`));
   });
 });

@@ -32,7 +32,7 @@ async function openShop(
 test('delivers changes in order, each once the previous one is processed', async (t) => {
   const { shop, id, adjust, reports } = await openShop(t);
   for (let n = 0; n < 5; n += 1) await adjust();
-  const positions: number[] = [];
+  const positions: (number | string)[] = [];
   let running = 0;
   const all = Promise.withResolvers<void>();
   const subscription = shop.subscribe(id, { after: 1 }, async ({ position }) => {
@@ -69,7 +69,7 @@ test('delivers the selected types, from a position on, until it is aborted', asy
 test('stops a subscription whose function fails, and reports why', async (t) => {
   const { shop, id, adjust, reports } = await openShop(t);
   await adjust();
-  const positions: number[] = [];
+  const positions: (number | string)[] = [];
   const failure = new Error('the cache is down');
   const { done } = shop.subscribe(id, { after: 0 }, ({ position }) => {
     positions.push(position);

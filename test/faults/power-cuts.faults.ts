@@ -143,7 +143,8 @@ test('the simulation finds lost writes if commits do not wait for the disk',
     assert.equal(await serving.stop('SIGTERM'), 0);
     const recording = await shop.recorder.finish();
     const { folder } = shop;
-    const { failures } = await cutPower(t, recording, { folder, around: 1, more: 100 });
+    const cutting = { folder, around: 1, more: 100, hasMark: false };
+    const { failures } = await cutPower(t, recording, cutting);
     const kinds = [...failures.keys()];
     assert.ok(kinds.some((text) => text.startsWith('ordered: Lost:')), kinds.join('\n'));
     assert.ok(kinds.some((text) => text.startsWith('strict: Lost:')), kinds.join('\n'));

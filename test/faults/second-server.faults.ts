@@ -52,7 +52,7 @@ test('rejects writes as busy while another process locks the database, and keeps
     const shop = await openShop(t, makeRandom(7));
     const serving = await serve(t, shop);
     for (const begin of ['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']) {
-      // Of this round only: the server closes connections that are idle for five seconds.
+      // Of this round only.
       const agent = new Agent({ keepAlive: true });
       const connection = { port: serving.port, key: shop.key, agent };
       const release = await hold(t, shop, begin);

@@ -1,11 +1,11 @@
 /** Cursors: opaque, bound to their query, rejected when altered. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Cursors } from '../../src/http/cursor.ts';
+import { makeCursors } from '../../src/http/cursor.ts';
 import { forRandom } from '../domain/random.ts';
 import { catchAppError } from '../domain/validation-errors.ts';
 
-const cursors = new Cursors(Buffer.alloc(32, 1));
+const cursors = makeCursors(Buffer.alloc(32, 1));
 const QUERY = 'products of 5 by id';
 const CURSOR = cursors.format(QUERY, 1_809_738_798_774_277) ?? '';
 
@@ -27,7 +27,7 @@ test('returns the anchor that it was created from', () => {
 });
 
 test('is the same in every process with the same key', () => {
-  assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), 1_809_738_798_774_277);
+  assert.equal(makeCursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), 1_809_738_798_774_277);
 });
 
 test('is accepted in the format that is pinned here', () => {
@@ -88,7 +88,22 @@ describe('is rejected', () => {
     assertRejected(moved.toString('base64url'), 'a1');
   });
 
-  test('with another key', () => assertRejected(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
+  test('with another key', () => assertRejected(CURSOR, QUERY, makeCursors(Buffer.alloc(32, 2))));
+
+  test('of another generation, which it cannot be relabelled for', () => {
+    const restored = makeCursors(Buffer.alloc(32, 1), 'abcde');
+    const cursor = restored.format(QUERY, 5) ?? '';
+    assert.match(cursor, /^abcde\.[\w-]+$/);
+    assert.equal(restored.parse(QUERY, cursor), 5);
+    for (const [reader, text] of [[restored, CURSOR], [cursors, cursor],
+      [makeCursors(Buffer.alloc(32, 1), 'fghij'), cursor]] as const) {
+      assert.equal(catchAppError(() => reader.parse(QUERY, text)).code, 'history_pruned');
+    }
+    const signed = cursor.slice('abcde.'.length);
+    for (const text of [`abcde.${CURSOR}`, signed, `fghij.${signed}`, `${cursor}.a`, 'abcde.']) {
+      assertRejected(text, QUERY, restored);
+    }
+  });
 
   const malformed = ['', 'A', 'AAAA', '0', 'null', '%', 'A'.repeat(22), 'A'.repeat(100_000), '\0'];
   for (const text of malformed) {

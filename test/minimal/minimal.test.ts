@@ -12,9 +12,13 @@ import { makeFolder } from '../support/folder.ts';
 import { listExpectedRoutes, runIn } from './selection.ts';
 
 const SMALLEST: Selection = new Set();
-const LINES_LIMIT = 31_000;
+const LINES_LIMIT = 33_000;
 /** What only other programs start or read. */
-const NOT_REACHED = ['src/executable/threads.ts', 'src/features/portal/tsconfig.json'];
+const NOT_REACHED = [
+  'src/executable/threads.ts', 'src/features/portal/tsconfig.json',
+  'src/features/telemetry/alerts.yml', 'src/features/telemetry/dashboard.json',
+  'src/features/telemetry/log.schema.json',
+];
 /** Written for each selection, as the composition is. */
 const WRITTEN = ['Makefile', 'README.md', 'package.json'];
 

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type Room, ROOMS, type Selection } from '../../.toolchain/composition.ts';
@@ -117,7 +117,10 @@ describe('the tests of a selection', () => {
   for (const selection of TESTED) {
     test(`pass in ${nameOf(selection)}`, { timeout: 1_100_000 }, async (t) => {
       const folder = makeTree(t, selection);
-      const output = await runIn(folder, 'test/run.ts', '--jobs', '2', 'test/**/*.test.ts');
+      const failures = join(folder, 'failures.txt');
+      const output = await runIn(folder, 'test/run.ts',
+        '--jobs', '2', '--failures', failures, 'test/**/*.test.ts');
+      if (existsSync(failures)) assert.equal(readFileSync(failures, 'utf8'), '');
       assert.match(output, /\d+ passed, 0 failed, /, output.slice(-4_000));
     });
   }

@@ -48,7 +48,7 @@ describe('the package', {
     const names = globSync('**/*.*', { cwd: installed }).sort();
     const sources = globSync('src/**/*.*', { cwd: ROOT }).sort();
     assert.deepEqual(names.filter((name) => name.startsWith('src/')), sources);
-    const built = sources.filter((name) => !/\.md$|\.json$/.test(name)).flatMap((name) => {
+    const built = sources.filter((name) => !/\.(?:md|json|yml)$/.test(name)).flatMap((name) => {
       const path = name.replace('src/', 'dist/').replace(/\.ts$/, '.js');
       return name.endsWith('.ts') ? [path, `${path}.map`] : [path];
     });

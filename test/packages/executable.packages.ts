@@ -58,7 +58,7 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     });
     const unpacked = join(folder, 'package');
     execFileSync('tar', ['-xzf', await pack(clone), '-C', folder]);
-    const files = globSync(['package.json', '{data,dist}/**/*.{js,json,sql,css,svg,csv}'], {
+    const files = globSync(['package.json', '{data,dist}/**/*.{js,json,sql,css,svg,txt,csv}'], {
       cwd: unpacked,
     });
     assert.ok(files.length > 200);

@@ -15,6 +15,7 @@ import { testIdempotency } from './contract/idempotency.ts';
 import { testImportJobs } from './contract/import-jobs.ts';
 import { testImportRecords } from './contract/import-records.ts';
 import { testImports } from './contract/imports.ts';
+import { testLivedTime } from './contract/lived-time.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
@@ -60,7 +61,7 @@ const UNCACHED: readonly TestGroup[] = [
   testSellers, testRotation, testKeyUsage,
   testStockDays, testStockSums, testTotals, testSearch, testSavedFilters, testColumnMappings,
   testImportJobs, testJoining, testSessions, testPasskeys, testAccounts, testAccountResets,
-  testPeople, testAudit, testTwoSellers,
+  testPeople, testAudit, testTwoSellers, testLivedTime,
 ];
 
 /** The whole contract. */

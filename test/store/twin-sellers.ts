@@ -233,10 +233,14 @@ export function makePasskey(name: string) {
 }
 
 const OMITTED: ReadonlySet<string> = new Set([
-  'lastFour', 'hash', 'sellerId', 'publicKey', 'secret',
+  'lastFour', 'hash', 'sellerId', 'publicKey', 'secret', 'livedAt', 'seenLivedAt',
+  'failingLivedSince',
 ]);
 
-/** As JSON, without what is random: secrets, hashes, and the ids of sellers and webhooks. */
+/**
+ * As JSON, without what is random (secrets, hashes, and the ids of sellers and webhooks), and
+ * without lived times, which do not go back to the start of the other seller.
+ */
 export function plain(value: unknown): string {
   const text = JSON.stringify(value, (name, member: unknown) => {
     if (OMITTED.has(name)) return undefined;

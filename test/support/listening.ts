@@ -1,7 +1,7 @@
-/** A plain HTTP server for one test, and a free port. */
+/** Servers for one test, and a free port. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { isSystemError } from '../../src/runtime/system-error.ts';
@@ -10,7 +10,13 @@ import { isSystemError } from '../../src/runtime/system-error.ts';
 export async function listenUntilEnd(
   t: Pick<TestContext, 'after'>, handle: RequestListener,
 ): Promise<string> {
-  const server = createServer(handle);
+  return `http://127.0.0.1:${await listenOnFreePort(t, createServer(handle))}`;
+}
+
+/** Listens on a free port of 127.0.0.1 until the test ends. Resolves with the port. */
+export async function listenOnFreePort(
+  t: Pick<TestContext, 'after'>, server: Server,
+): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -18,7 +24,7 @@ export async function listenUntilEnd(
     server.close();
   });
   // A server that listens on a port has an address of this type.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (server.address() as AddressInfo).port;
 }
 
 /** Below the ephemeral ports, which the system assigns to connections and for port 0. */

@@ -9,7 +9,7 @@ export interface PortalTestOptions {
 }
 
 /** Hash at the least cost that argon2id takes. Hashing has tests of its own. */
-const cheapPasswords = new Passwords({ memory: 8, passes: 1, parallelism: 1 });
+const cheapPasswords = new Passwords({ memory: 8, passes: 1, parallelism: 1 }, 0);
 
 export const portal: TestFeature<PortalTestOptions> = {
   async start({ portal: pages }, { clock, baseUrl }) {

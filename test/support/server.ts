@@ -52,6 +52,8 @@ export interface TestOptions extends OwnOptions, FeatureTestOptions {
   readonly host?: string;
   /** Speaks TLS. */
   readonly certificate?: Certificate;
+  /** Default: that of the server, 75 s. */
+  readonly keepAliveTimeoutMs?: number;
 }
 
 /** Shared by all tests of this process that give no options; stopped after the last one. */
@@ -79,7 +81,9 @@ export async function startServer(
 
 async function startOwnServer(
   t: Pick<TestContext, 'after'>,
-  { folder = makeDataFolder(t), host = '127.0.0.1', certificate, ...options }: TestOptions,
+  {
+    folder = makeDataFolder(t), host = '127.0.0.1', certificate, keepAliveTimeoutMs, ...options
+  }: TestOptions,
   sink?: { push(entry: ErrorReport): void },
 ): Promise<TestServer> {
   const reports: ErrorReport[] = [];
@@ -95,7 +99,10 @@ async function startOwnServer(
   const app = createApp(appOptions);
   const listener = await listen(
     app.handle, { host, port: 0 },
-    { findMethods: app.findMethods, ...(certificate && { certificate }) },
+    {
+      findMethods: app.findMethods, ...(certificate && { certificate }),
+      ...(keepAliveTimeoutMs !== undefined && { keepAliveTimeoutMs }),
+    },
   );
   t.after(async () => {
     // Closing the app ends live streams.

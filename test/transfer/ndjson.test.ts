@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
-import { NdjsonRows } from '../../src/transfer/ndjson.ts';
+import { makeNdjsonReader } from '../../src/transfer/ndjson.ts';
 import { assertSliced, chunksOf, readRows } from './read.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
@@ -12,7 +12,7 @@ const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock:
 const PRODUCT = { name: 'Mug', category: 'Kitchen', sku: 'M-1', priceMinor: 1999, stock: 7 };
 
 const readNdjson = (content: string | Uint8Array): Promise<ImportRow[]> =>
-  readRows(new NdjsonRows(EUR), content);
+  readRows(makeNdjsonReader(EUR), content);
 
 function errorsOf({ content }: ImportRow): string[] | undefined {
   return content?.issues?.map(({ pointer, code, detail }) => {
@@ -26,7 +26,7 @@ test('reads a product from each line, wherever the chunks are cut', async () => 
   const text = `\uFEFF${line}\r\n\n \t\r\n${line}\n${line}`;
   for (let size = 1; size <= Buffer.byteLength(text); size += 1) {
     const rows: ImportRow[] = [];
-    for await (const batch of new NdjsonRows(EUR).read(chunksOf(text, size))) rows.push(...batch);
+    for await (const batch of makeNdjsonReader(EUR).read(chunksOf(text, size))) rows.push(...batch);
     assert.deepEqual(rows.map((row) => [row.line, row.sku]), [[1, 'M-1'], [4, 'M-1'], [5, 'M-1']]);
     for (const { content } of rows) {
       assert.deepEqual(content?.product, { ...PRODUCT, name: 'Küche 🥄' });
@@ -114,6 +114,6 @@ test('rejects a line over the size limit without waiting for its end', async () 
 
 test('parses at most one slice of lines at a time', async () => {
   const text = `${JSON.stringify(MUG)}\n`.repeat(250) + 'x'.repeat(IMPORT_RECORD_LIMIT_BYTES + 1);
-  const makeReader = (currency: Currency) => new NdjsonRows(currency);
+  const makeReader = (currency: Currency) => makeNdjsonReader(currency);
   await assertSliced(makeReader, chunksOf(text, text.length), /Line 251 has more than/);
 });

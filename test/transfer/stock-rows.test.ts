@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStockColumnMap } from '../../src/transfer/stock-columns.ts';
-import { StockCsvRows } from '../../src/transfer/stock-rows.ts';
+import { makeStockCsvReader } from '../../src/transfer/stock-rows.ts';
 import { chunksOf } from './read.ts';
 
 interface Reading {
@@ -11,7 +11,7 @@ interface Reading {
 }
 
 async function read(file: string | Buffer, { map, hasSource = false }: Reading = {}) {
-  const rows = new StockCsvRows({
+  const rows = makeStockCsvReader({
     map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
   });
   const found = [];
@@ -99,7 +99,7 @@ test('rejects a level that may have thousands, unless its column or decimal says
     assert.deepEqual(row && 'change' in row.entry ? row.entry.change.set : undefined, set, text);
   }
   for (const [decimal, set] of [['comma', 12], ['point', 12_000]] as const) {
-    const rows = new StockCsvRows({ ...settings, decimal });
+    const rows = makeStockCsvReader({ ...settings, decimal });
     const { value: [row] = [] } = await rows.read(chunksOf(file)).next();
     assert.deepEqual(row?.entry, { change: { sku: 'A', set } });
   }
@@ -145,7 +145,7 @@ test('takes flags for no quantities, whatever the size of the chunks', async () 
   const flags = `SKU;In stock\r\n${'A;1\r\nB;0\r\n'.repeat(499)}`;
   const fault = { message: /"In stock" is not read as a quantity: it has no number above 1/ };
   const readWhole = (file: string) => {
-    const rows = new StockCsvRows({ map: new Map(), hasSource: false });
+    const rows = makeStockCsvReader({ map: new Map(), hasSource: false });
     return Array.fromAsync(rows.read(chunksOf(file)));
   };
   for (const readFile of [read, readWhole]) {

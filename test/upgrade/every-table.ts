@@ -6,6 +6,7 @@ import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import type { Sku } from '../../src/domain/catalogue/product-fields.ts';
 import { type ImportId, PROGRAM_KEY_ID, type SellerId } from '../../src/domain/id.ts';
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts';
+import { FIRST_VERSION } from '../../src/store/sql/schema-version.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openTemporary } from '../../src/store/temporary/temporary-database.ts';
 import { ownerOf } from '../support/owner.ts';
@@ -65,10 +66,13 @@ export async function createDisabledSeller(store: Store): Promise<void> {
   await store.setSellerDisabled(sellerId, true);
 }
 
-/** Tables without rows, and columns without a value or without NULL where the schema allows it. */
+/**
+ * Of the first version, with which the requests were recorded: tables without rows, and columns
+ * without a value or without NULL where the schema allows it.
+ */
 export function findUnused(db: DatabaseSync): string[] {
   using current = openTemporary();
-  migrate(current);
+  migrate(current, { to: FIRST_VERSION });
   const columns = current.prepare(`
     SELECT t.name AS "table", c.name AS "column", c."notnull" = 0 AND c.pk = 0 AS nullable
     FROM sqlite_schema AS t, pragma_table_info(t.name) AS c

@@ -2,6 +2,7 @@
 import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
 import { HOUR_MS } from '../../domain/time.ts';
+import { revisionSchema } from '../../domain/revision.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 export interface HeaderField {
@@ -33,7 +34,7 @@ export const requestFields = {
   ContentEncoding: optional('Content-Encoding', 'gzip', 'How the body is compressed.',
     { type: 'string', enum: ['gzip', 'identity'] }),
   LastEventId: optional('Last-Event-ID', '12', 'On streams: continue after this event. Overrides '
-    + '`after`.', { type: 'string', pattern: '^\\d*$' }),
+    + '`after`.', { type: 'string', pattern: '^([a-z2-7]{5}-)?\\d*$' }),
 };
 
 export const responseFields = {
@@ -49,7 +50,7 @@ export const responseFields = {
   Link: optional('Link', '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',
     '`rel="next"`: the next page, if there is one.'),
   SellerPosition: optional('Seller-Position', 12, 'On exports, and with `at`: the position of '
-    + 'the catalogue shown.', { type: 'integer', minimum: 0 }),
+    + 'the catalogue shown.', revisionSchema),
   IdempotentReplay: optional('Idempotent-Replay', 'true', 'An earlier request with this '
     + 'Idempotency-Key already made the change.', { type: 'string', const: 'true' }),
   ContentEncoding: optional('Content-Encoding', 'gzip', 'Present if the request accepts it and it '

@@ -44,12 +44,15 @@ export function tableOf(row: Readonly<Record<string, unknown>>, description: str
   };
 }
 
+export const PAGE_OR_EXPORT = 'A page, or an export. With the parameter `end=record` after the '
+  + 'media type in `Accept`, an export ends with a record of its number of rows and its position.';
+
 /** A page as JSON; as alternatives all entries as NDJSON or CSV. `entry` is the example. */
 export function describeList(
   page: ReturnType<typeof jsonOf>, name: string, entry: Readonly<Record<string, unknown>>,
 ): OperationResponse {
   return {
-    description: 'A page, or an export.',
+    description: PAGE_OR_EXPORT,
     headers: ['Link', 'SellerPosition'],
     content: page,
     alternatives: {

@@ -4,6 +4,7 @@
  * does not change; only pruning can end a list early.
  */
 import type { ProductId } from '../../domain/id.ts';
+import { type Revision, toRevision } from '../../domain/revision.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { PageQuery } from '../../store/write.ts';
 import { type Export, exportCollection, formatItems, replyPage } from '../list.ts';
@@ -21,7 +22,7 @@ interface PastPage<Item> {
   readonly hasMore: boolean;
 }
 
-interface PastList<Item> extends Omit<Export<Item>, 'openStream' | 'open'> {
+interface PastList<Item> extends Omit<Export<Item>, 'openStream' | 'generation' | 'open'> {
   readonly path: string;
   /** The kind of list, which its cursors are bound to. */
   readonly kind: string;
@@ -32,7 +33,7 @@ interface PastList<Item> extends Omit<Export<Item>, 'openStream' | 'open'> {
   /** The members of a page before `next_cursor`, from its items as JSON. */
   readonly formatMembers: (items: string, position: number) => string;
   /** Of a page, in addition to `headers`. */
-  readonly makeHeaders?: (position: number) => Reply['headers'];
+  readonly makeHeaders?: (revision: Revision) => Reply['headers'];
   readonly read: (position: number, query: PageQuery<ProductId>) => Promise<PastPage<Item>>;
 }
 
@@ -52,9 +53,9 @@ export function replyPastList<Item extends PastItem>(
   call: ApiRequest, services: Services, list: PastList<Item>,
 ): Promise<Reply> {
   if (list.mediaType === JSON_TYPE) return replyPastPage(call, services, list);
-  const { openStream } = call;
+  const { openStream, caller: { generation } } = call;
   return exportCollection<Item>({
-    ...list, openStream,
+    ...list, openStream, generation,
     async open() {
       const position = await findPosition(call, services, list.moment);
       const read = (after?: ProductId): Promise<PastPage<Item>> =>
@@ -82,7 +83,7 @@ async function replyPastPage<Item extends PastItem>(
     path, limit,
     members: formatMembers(texts.join(','), position),
     nextCursor: cursors.format(scope, last && [position, last.id]),
-    headers: { ...headers, ...makeHeaders?.(position) },
+    headers: { ...headers, ...makeHeaders?.(toRevision(call.caller.generation, position)) },
   });
 }
 

@@ -6,6 +6,7 @@ import {
 import { anchorOf, type KeysetAnchor } from '../../domain/catalogue/product-query.ts';
 import { createProductFormatter, formatProduct } from '../../domain/catalogue/product.ts';
 import type { SellerId } from '../../domain/id.ts';
+import { toRevision } from '../../domain/revision.ts';
 import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, ProductPage } from '../../store/catalogue-store.ts';
@@ -41,13 +42,13 @@ export function withArchived(list: ListQuery): ListQuery {
 }
 
 function listPage(call: ApiRequest, services: Services, list: ListQuery): Reply | Promise<Reply> {
-  const { sellerId, position } = call.caller;
+  const { sellerId, position, generation } = call.caller;
   const { store, cursors, pages } = services;
   const { limit, fields, format } = list;
   const scope = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
   const after = cursors.parse<KeysetAnchor>(scope, cursor);
-  const tag = formatEntityTag(position);
+  const tag = formatEntityTag(toRevision(generation, position));
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_HEADERS, etag: tag } };
   }
@@ -59,7 +60,7 @@ function listPage(call: ApiRequest, services: Services, list: ListQuery): Reply 
       path: PRODUCTS, limit,
       members: `"products":[${texts.join(',')}]`,
       nextCursor: cursors.format(scope, last && anchorOf(last, list.sort)),
-      headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },
+      headers: { ...LIST_HEADERS, etag: formatEntityTag(toRevision(generation, page.position)) },
     });
     pages.set(key, page.position, reply);
     return reply;
@@ -75,8 +76,8 @@ async function listPast(
   const reply = await replyPastList<Product>(call, services, {
     ...describeExport(list, mediaType), path: PRODUCTS, kind: 'products at', moment, limit,
     formatMembers: (products) => `"products":[${products}]`,
-    makeHeaders: (position) => (
-      { etag: formatEntityTag(position), 'seller-position': String(position) }),
+    makeHeaders: (revision) => (
+      { etag: formatEntityTag(revision), 'seller-position': String(revision) }),
     async read(position, query) {
       const { sellerId } = call.caller;
       const { products, hasMore } = await services.store.listProductsAt(sellerId, position, query);
@@ -89,7 +90,7 @@ async function listPast(
 }
 
 interface ExportOptions {
-  readonly caller: Pick<Caller, 'sellerId' | 'position'>;
+  readonly caller: Pick<Caller, 'sellerId' | 'position' | 'generation'>;
   readonly list: ListQuery;
   readonly mediaType: string;
   readonly openStream: OpenStream;
@@ -100,7 +101,7 @@ export function exportProducts(
   store: SearchStore, { caller, list, mediaType, openStream }: ExportOptions,
 ): Promise<Reply> {
   return exportCollection({
-    ...describeExport(list, mediaType), openStream,
+    ...describeExport(list, mediaType), openStream, generation: caller.generation,
     open: () => store.exportProducts(caller.sellerId, list, caller.position),
   });
 }

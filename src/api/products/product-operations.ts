@@ -9,7 +9,7 @@ import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-typ
 import {
   groupOperations, type Operation, type OperationResponse, type PathParameter, type Tag,
 } from '../description/operation.ts';
-import { jsonOf, linesOf, tableOf } from '../description/schema.ts';
+import { jsonOf, linesOf, PAGE_OR_EXPORT, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters, productReadParameters } from './product-query.ts';
 
@@ -67,7 +67,7 @@ const operations = groupOperations(tag, {
     requestHeaders: ['IfNoneMatch'],
     responses: {
       200: {
-        description: 'A page, or an export.',
+        description: PAGE_OR_EXPORT,
         headers: ['CatalogueTag', 'Link', 'SellerPosition'],
         content: jsonOf('ProductPage', { products: [product], next_cursor: null }),
         alternatives: {

@@ -58,7 +58,8 @@ export const productListParameters = {
   stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
   stock_max: { ...stock, description: 'The highest stock.', example: 5 },
   updated_since: {
-    ...instant, description: 'Changed at this time or later.', example: '2026-11-20T10:48:13.257Z',
+    ...instant, example: '2026-11-20T10:48:13.257Z',
+    description: 'Changed at this time or later. To synchronize, use changed_since.',
   },
   changed_since: {
     ...position, example: 12,

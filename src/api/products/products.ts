@@ -6,6 +6,7 @@ import {
   findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
 } from '../../domain/catalogue/product.ts';
 import type { Product } from '../../domain/catalogue/product-fields.ts';
+import { toRevision } from '../../domain/revision.ts';
 import {
   assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../../http/response/conditional.ts';
@@ -92,7 +93,7 @@ function formatFound(call: ApiRequest, product: Product | undefined): Reply {
   if (!product) throw notFound(call);
   const headers = {
     'cache-control': 'private, no-cache',
-    etag: formatEntityTag(product.position),
+    etag: formatEntityTag(toRevision(call.caller.generation, product.position)),
     'content-type': JSON_TYPE,
   };
   return { status: 200, headers, body: formatProduct(product) };
@@ -111,7 +112,7 @@ function formatWritten(
       ...(isCreated && {
         location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, id)}`,
       }),
-      etag: formatEntityTag(position),
+      etag: formatEntityTag(toRevision(caller.generation, position)),
       ...replayHeader(isReplay),
     },
     body: json,

@@ -8,7 +8,7 @@ import type {
 import type { WriteContext } from '../../store/write.ts';
 import type { BatchTarget } from '../../transfer/batches.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
-import { ImportParts } from '../ingest.ts';
+import { makeImportParts } from '../ingest.ts';
 
 export type WrittenStock =
   Pick<SyncedStock, 'results' | 'rejection' | 'position' | 'isReplay' | 'importId'>;
@@ -36,7 +36,7 @@ export function createWriteTarget(
   { source, reason, fileName, isStocktake }: StreamOrigin,
 ): StockTarget {
   const kind = isStocktake ? 'stocktake' : 'stock';
-  const parts = new ImportParts({ kind, source, fileName, address });
+  const parts = makeImportParts({ kind, source, fileName, address });
   const contextOf = (part: number) =>
     ({ ...actor, idempotency: idempotency && { ...idempotency, part } });
   return {

@@ -15,7 +15,7 @@ import {
 import { AppError } from '../../domain/error.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { formatImportId, formatProductId, type ImportId, type SellerId } from '../../domain/id.ts';
-import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../domain/concurrency-limiter.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
@@ -33,7 +33,9 @@ import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { listNotes } from '../../transfer/import-notes.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
+import {
+  makeStockCsvReader, makeStockNdjsonReader, type StockReader, type StockRow,
+} from '../../transfer/stock-rows.ts';
 import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../ingest.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
@@ -227,19 +229,17 @@ function openTarget(
   });
 }
 
-type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns' | 'notes'>;
-
 function openReader(mediaType: string, options: StreamOptions): StockReader {
   const { map, source, complete: isStocktake, file_name: fileName } = options;
   const settings = { hasSource: source !== undefined, isStocktake, fileName };
   if (isTable(mediaType)) {
-    return new StockCsvRows({
+    return makeStockCsvReader({
       ...settings, map: map === undefined ? new Map() : parseStockColumnMap(map),
       isSum: options.duplicates.startsWith('sum'), ...toFileOptions(options),
     });
   }
   assertNoCsvParameters(options, ['map']);
-  return new StockNdjsonRows(settings);
+  return makeStockNdjsonReader(settings);
 }
 
 function createReport(

@@ -143,24 +143,18 @@ function listUnclear(
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);
 }
 
-interface Fault {
-  readonly singular: string;
-  readonly plural: string;
-  readonly remedy: string;
-}
-
-const UNIDENTIFIED: Fault = {
+const UNIDENTIFIED = {
   singular: 'does not identify its product', plural: 'do not identify their products',
   remedy: 'Correct the file and send it again.',
 };
-const DUPLICATE: Fault = {
+const DUPLICATE: typeof UNIDENTIFIED = {
   singular: 'shares its product with another line', plural: 'share products with other lines',
   remedy: 'Set duplicates=sum or duplicates=last, or correct the file, and send it again.',
 };
 
 function explain(
   { count, firstLine }: { readonly count: number; readonly firstLine: number },
-  { singular, plural, remedy }: Fault,
+  { singular, plural, remedy }: typeof UNIDENTIFIED,
 ): AppError {
   const fault = count === 1 ? `Line ${firstLine} ${singular}`
     : `${formatCount(count)} lines ${plural}, the first is line ${firstLine}`;

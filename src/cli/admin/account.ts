@@ -2,7 +2,8 @@
  * For someone who cannot sign in to the portal: `seller reset-password` and `seller reset-totp`,
  * which end all sessions and appear in the activity log.
  */
-import { type Account, parseEmail, parseNewPassword } from '../../domain/access/account.ts';
+import { type Account, parseEmail } from '../../domain/access/account.ts';
+import { parseNewPassword } from '../../domain/access/new-password.ts';
 import { Passwords } from '../../domain/access/password.ts';
 import { formatSellerId, type SellerId } from '../../domain/id.ts';
 import type { AccountStore } from '../../store/account-store.ts';

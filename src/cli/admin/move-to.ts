@@ -51,12 +51,8 @@ export const moveTo: Command = {
 
 /** Loads PostgreSQL only for this command. */
 async function move(task: MoveTask, isToDatabase: boolean): Promise<readonly ProvenTable[]> {
-  if (isToDatabase) {
-    const { moveToPostgres } = await import('../../store/move/to-postgres.ts');
-    return moveToPostgres(task);
-  }
-  const { moveToSqlite } = await import('../../store/move/to-sqlite.ts');
-  return moveToSqlite(task);
+  return isToDatabase ? (await import('../../store/move/to-postgres.ts')).moveToPostgres(task)
+    : (await import('../../store/move/to-sqlite.ts')).moveToSqlite(task);
 }
 
 async function parseUrl({ flags, environment }: Input, database: string) {
@@ -87,7 +83,7 @@ function showProgress({ io, note }: Input) {
   let state = { rows: 0, bytes: 0, sizeBytes: 0 };
   return {
     onNote(text: string): void {
-      progress.close();
+      progress[Symbol.dispose]();
       note(text);
     },
     onProgress({ rows, totalRows, phase: current }: MoveProgress): void {
@@ -99,9 +95,7 @@ function showProgress({ io, note }: Input) {
       state = { rows, bytes: rows, sizeBytes: totalRows };
       progress.show(state);
     },
-    close(): void {
-      progress.close();
-    },
+    close: () => progress[Symbol.dispose](),
   };
 }
 

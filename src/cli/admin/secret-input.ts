@@ -5,7 +5,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { SECRET_INPUT_LIMIT_CHARACTERS } from '../limits.ts';
+import { decodeMarkedText } from '../../domain/text.ts';
+import { SECRET_INPUT_LIMIT_BYTES } from '../limits.ts';
 import { CommandFailure, type CommandIo, type Input } from '../command.ts';
 
 /**
@@ -23,12 +24,12 @@ export async function readSecret(
 }
 
 async function readLine(source: CommandIo['stdin']): Promise<string> {
-  let text = '';
-  for await (const chunk of source.setEncoding('utf8')) {
-    text += chunk;
-    if (text.includes('\n') || text.length > SECRET_INPUT_LIMIT_CHARACTERS) break;
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of source) {
+    bytes = Buffer.concat([bytes, Buffer.from(chunk)]);
+    if (bytes.includes('\n') || bytes.length > SECRET_INPUT_LIMIT_BYTES) break;
   }
-  return text.split(/\r?\n/, 1)[0] ?? '';
+  return decodeMarkedText(bytes).split(/\r?\n/, 1)[0] ?? '';
 }
 
 /** Prompts for each value. Readline echoes to a stream that discards everything. */
@@ -36,20 +37,16 @@ async function ask(
   input: CommandIo['stdin'], labels: readonly string[], note: Input['note'],
 ): Promise<string[]> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input, output, terminal: true });
+  using terminal = createInterface({ input, output, terminal: true });
   const ended = Promise.race([once(terminal, 'SIGINT'), once(terminal, 'close')]).then(() => {
     throw new CommandFailure('Cancelled. Nothing was changed.');
   });
   ended.catch(() => {}); // handled below while an answer is awaited
   const answers: string[] = [];
-  try {
-    for (const label of labels) {
-      note(`${label} (not shown):`);
-      const [line] = await Promise.race([once(terminal, 'line'), ended]);
-      answers.push(String(line));
-    }
-    return answers;
-  } finally {
-    terminal.close();
+  for (const label of labels) {
+    note(`${label} (not shown):`);
+    const [line] = await Promise.race([once(terminal, 'line'), ended]);
+    answers.push(String(line));
   }
+  return answers;
 }

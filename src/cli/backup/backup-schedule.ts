@@ -8,6 +8,8 @@ import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
 export interface BackupRun {
   /** Undefined if no backup was due. */
   readonly file: string | undefined;
+  /** What `doctor` found wrong in the file, or why it could not check it. */
+  readonly damage?: string | undefined;
   readonly removed: readonly string[];
   /** Time until the next backup is due; undefined if another process is making one. */
   readonly dueInMs: number | undefined;
@@ -15,6 +17,8 @@ export interface BackupRun {
 
 interface BackupMetrics {
   made: number;
+  /** Among `made`: backups in which `doctor` found faults, or which it could not check. */
+  damaged: number;
   failed: number;
   /** When any process made the latest backup, in milliseconds since 1970. */
   newestAt: number | undefined;
@@ -44,15 +48,19 @@ export function scheduleBackups(
 ): BackupSchedule {
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const metrics: BackupMetrics = { made: 0, failed: 0, newestAt: undefined };
+  const metrics: BackupMetrics = { made: 0, damaged: 0, failed: 0, newestAt: undefined };
 
   /** Time until the next backup is due; undefined while another process makes one. */
   async function runOnce(): Promise<number | undefined> {
-    const { file, removed, dueInMs } = await run(stop);
+    const { file, damage, removed, dueInMs } = await run(stop);
     const removalNote = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
     if (file !== undefined) {
       metrics.made += 1;
       note(`Backed up to ${file}.${removalNote}`);
+      if (damage !== undefined && !stop.aborted) {
+        metrics.damaged += 1;
+        warn(`This backup did not pass its check: ${damage} Run doctor --file ${file}.`);
+      }
     }
     if (dueInMs !== undefined) metrics.newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;

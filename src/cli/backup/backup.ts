@@ -75,7 +75,7 @@ async function runCopy<Result>(
   ) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly seconds: number }> {
   const startedAt = performance.now();
-  const progress = new Progress(input.io.stderr);
+  using progress = new Progress(input.io.stderr);
   let target: AtomicFile | undefined;
   let isCopied = false;
   const create = (path: string): AtomicFile => target = new AtomicFile(path);
@@ -86,8 +86,7 @@ async function runCopy<Result>(
     progress.end(state);
     input.note('Checking the copy.');
   };
-  const work = () => copy(create, show).finally(() => progress.close());
-  const result = await withInterrupt(input.io, work, () => {
+  const result = await withInterrupt(input.io, () => copy(create, show), () => {
     target?.discard();
     return interrupted;
   });

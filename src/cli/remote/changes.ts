@@ -5,7 +5,7 @@ import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { CommandIo, Input } from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted, outputDrained } from '../progress.ts';
-import { readNumber, splitList } from '../settings.ts';
+import { readPosition, splitList } from '../settings.ts';
 import { findPosition, openClient, remoteCommand } from './client.ts';
 
 const COLORS = { created: 'green', updated: 'yellow', deleted: 'red', stock: 'cyan' } as const;
@@ -27,7 +27,7 @@ export const tailChanges = remoteCommand({
     const signal = interrupted(io);
     const types = readTypes(flags);
     const start = flags['after'] === undefined ? await findPosition(openClient(input))
-      : readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER);
+      : readPosition(flags, 'after');
     let after = start;
     const print = async (live: boolean): Promise<void> => {
       const client = openClient(input, live ? { retries: Infinity } : {});

@@ -4,7 +4,7 @@
  */
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { COMMAND_RETRIES } from './limits.ts';
-import { type ClientOptions, SellerClient } from '../../client/index.ts';
+import { type ClientOptions, type Position, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Command, type Input, setting, UsageError } from '../command.ts';
 import { readSettingFile, readUrl } from '../settings.ts';
@@ -73,7 +73,7 @@ function findKey(
 }
 
 /** The position of the catalogue now. Needs the scope `products:read`. */
-export async function findPosition({ products }: SellerClient): Promise<number> {
+export async function findPosition({ products }: SellerClient): Promise<Position> {
   // An export has the position, and nothing has changed since the end of all positions.
   const file = await products.export({ format: 'ndjson', changed_since: Number.MAX_SAFE_INTEGER });
   for await (const _ of file); // reads it to its end

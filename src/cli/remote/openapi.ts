@@ -29,13 +29,10 @@ function read(server: Transport): Promise<object> {
 
 /** Asks an empty shop of this process, without a socket. */
 async function describeOwn(): Promise<object> {
-  const shop = await createShop({ temporary: true });
-  try {
-    const baseUrl = 'http://localhost';
-    return await read(new Transport({
-      baseUrl, fetch: (address, init) => shop.fetch(new Request(address, init)),
-    }));
-  } finally {
-    await shop.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const shop = opened.adopt(await createShop({ temporary: true }), ({ close }) => close());
+  const baseUrl = 'http://localhost';
+  return await read(new Transport({
+    baseUrl, fetch: (address, init) => shop.fetch(new Request(address, init)),
+  }));
 }

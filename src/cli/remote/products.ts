@@ -11,7 +11,7 @@ import { validateNumberText } from '../../domain/number-text.ts';
 import { CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
 import { formatMembers, type Row, Table } from '../format.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
-import { readNumber } from '../settings.ts';
+import { readNumber, readPosition } from '../settings.ts';
 import { AT_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
 import { openClient, remoteCommand } from './client.ts';
 
@@ -78,7 +78,7 @@ export const setProduct = remoteCommand({
     const { operands: [sku = '', ...assignments], flags } = input;
     const members = parseMembers(assignments);
     const ifMatch = flags['if-match'] === undefined ? {}
-      : { ifMatch: readNumber(flags, 'if-match', 0, Number.MAX_SAFE_INTEGER) };
+      : { ifMatch: readPosition(flags, 'if-match') };
     const { products } = openClient(input);
     try {
       return describeProduct(await products.patch({ sku }, members, ifMatch));

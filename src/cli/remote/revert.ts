@@ -9,7 +9,7 @@ import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { RETRY_POLICY } from './limits.ts';
 import { printable } from '../printable.ts';
-import { readNumber } from '../settings.ts';
+import { readPosition } from '../settings.ts';
 import { asMembers, withRetries } from './api-error.ts';
 import { openClient, remoteCommand } from './client.ts';
 
@@ -79,8 +79,8 @@ function readSelection({ flags, operands: [id] }: Input): RevertSelection {
     throw new UsageError('Give an IMPORT_ID ("imports list" shows them), or --after and --up-to.');
   }
   return {
-    after: readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER),
-    up_to: readNumber(flags, 'up-to', 0, Number.MAX_SAFE_INTEGER),
+    after: readPosition(flags, 'after'),
+    up_to: readPosition(flags, 'up-to'),
     ...(key !== undefined && { key_id: key }), ...(source !== undefined && { source }),
   };
 }

@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { addAbortListener } from 'node:events';
 import { setPriority } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
@@ -47,7 +47,8 @@ export function readBackups(
   if (folder === undefined) return () => undefined;
   const dataFolder = getFolder(location);
   const args = [
-    '--data', dataFolder, '--folder', folder, '--every', `${every / 1000}s`, '--keep', `${keep}`,
+    '--data', dataFolder, '--folder', resolve(folder),
+    '--every', `${every / 1000}s`, '--keep', `${keep}`,
   ];
   return ({ note, warn }) => scheduleBackups({
     intervalMs: every, note, warn, clock: Date.now,
@@ -59,25 +60,35 @@ export function readBackups(
 /** Empty without a schedule. */
 export function listBackupMetrics(schedule: BackupSchedule | undefined): readonly MetricFamily[] {
   if (!schedule) return [];
-  const { made, failed, newestAt } = schedule.readMetrics();
+  const { made, damaged, failed, newestAt } = schedule.readMetrics();
   return [
-    counter('backups_total', 'Scheduled backups by outcome.',
-      samplesBy('outcome', { made, failed })),
+    counter('backups_total', 'Scheduled backups by outcome; "damaged": doctor did not pass it.',
+      samplesBy('outcome', { made: made - damaged, damaged, failed })),
     gauge('backup_newest_timestamp_seconds',
       'Unix time of the latest backup in the folder, made by any process; 0 if there is none.',
       (newestAt ?? 0) / 1000),
   ];
 }
 
-/** Runs `backup` in its own process; rejects with the last line of its stderr if it fails. */
+/** Makes a backup if one is due, and checks it. @throws Error why none was made */
 async function runBackup(args: readonly string[], stop: AbortSignal): Promise<BackupRun> {
+  const run = readRun(await runCommand(['backup', ...args, '--json'], stop));
+  if (run.file === undefined || stop.aborted) return run;
+  // A backup is a whole copy even of a catalogue whose content contradicts itself.
+  const damage = await runCommand(['doctor', '--file', run.file], stop)
+    .then(() => undefined, (error: Error) => error.message);
+  return { ...run, damage };
+}
+
+/** Returns stdout; rejects with the last line of stderr if the command fails. */
+async function runCommand(args: readonly string[], stop: AbortSignal): Promise<string> {
   const [file, ...words] = listProgram(MAIN, process.execArgv);
-  const running = promisify(execFile)(file, [...words, 'backup', ...args, '--json']);
+  const running = promisify(execFile)(file, [...words, ...args]);
   const { child } = running;
   using _listener = addAbortListener(stop, () => endInTime(child));
   try {
     lowerPriority(child.pid);
-    return readRun((await running).stdout);
+    return (await running).stdout;
   } catch (error) {
     if (!(error instanceof Error && 'stderr' in error)) throw error;
     throw new Error(String(error.stderr).trimEnd().split('\n').at(-1) || error.message);

@@ -19,6 +19,8 @@ export interface CertificateFiles {
 export interface ReadCertificate extends Certificate {
   /** Its subject and expiry. */
   readonly description: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
   /** Problems that do not prevent using it. */
   readonly warnings: readonly string[];
 }
@@ -49,7 +51,7 @@ export function readCertificate(
   }
   const until = x509.validToDate.toISOString().slice(0, 10);
   return {
-    cert, key,
+    cert, key, expiresAt: x509.validToDate.getTime(),
     description: `${x509.subject.replaceAll('\n', ', ') || 'a certificate without a subject'},`
       + ` valid until ${until}`,
     warnings: [...listTimeWarnings(x509, now), ...listHostWarnings(x509, host)],

@@ -12,6 +12,7 @@ import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts'
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
+import { SIGNALS, withInterrupt } from '../progress.ts';
 import { serve } from './serve.ts';
 import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import { withNewStore } from '../with-store.ts';
@@ -25,17 +26,21 @@ export const demo: Command = {
   },
   isRemote: true,
   async run(input) {
+    const { io } = input;
+    // From here on no signal ends the process without its `exit` event.
+    for (const signal of SIGNALS) io.on(signal, () => {});
     const dataFolder = mkdtempSync(join(tmpdir(), 'seller-api-demo-'));
     // `exit` also fires on errors and handled signals.
     process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }));
-    const access = await createSeller(dataFolder);
+    const access = await withInterrupt(io, () => createSeller(dataFolder), () => 'Interrupted.');
+    io.on('SIGHUP', () => io.emit('SIGTERM', 'SIGTERM')); // there is nothing to reload
     let presentation: Promise<void> | undefined;
     const out = (text: string): void => {
       // The only line that `serve` prints with --json.
       const { url } = JSON.parse(text) as { readonly url: string };
       presentation = present(input, url, access);
       // If the import fails, stop the server; the error itself is thrown below.
-      presentation.catch(() => input.io.emit('SIGTERM', 'SIGTERM'));
+      presentation.catch(() => io.emit('SIGTERM', 'SIGTERM'));
     };
     await serve.run({ ...input, location: { folder: dataFolder }, isJson: true, out });
     await presentation;

@@ -1,11 +1,16 @@
 /**
  * Where `serve` listens: on ports, on a Unix socket, or on sockets passed by systemd
- * (sd_listen_fds(3)); and which proxies it trusts to report client addresses.
+ * (sd_listen_fds(3)); how systemd learns that it does (sd_notify(3)); and which proxies it trusts
+ * to report client addresses.
  */
-import { DEFAULT_HOST, DEFAULT_PORT, INHERITED_SOCKETS_LIMIT } from '../limits.ts';
+import { execFile } from 'node:child_process';
+import {
+  DEFAULT_HOST, DEFAULT_PORT, INHERITED_SOCKETS_LIMIT, NOTIFY_TIMEOUT_MS,
+} from '../limits.ts';
 import { AppError } from '../../domain/error.ts';
-import { TrustedProxies } from '../../http/request/client-address.ts';
+import { makeTrustedProxies } from '../../http/request/client-address.ts';
 import type { BindAddress } from '../../http/server/bind.ts';
+import type { Operator } from '../../feature.ts';
 import { type Input, UsageError } from '../command.ts';
 import { readNumber, splitList } from '../settings.ts';
 
@@ -50,13 +55,26 @@ export function readListenAddresses({ flags, environment }: Input): ListenAddres
 export function readTrustedProxies({ flags }: Input): readonly string[] {
   const proxies = splitList(flags['trusted-proxies'] ?? '');
   try {
-    new TrustedProxies(proxies); // validates them
+    makeTrustedProxies(proxies); // validates them
     return proxies;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw new UsageError('--trusted-proxies takes comma-separated addresses.'
       + ` ${error.publicDetail}`);
   }
+}
+
+/**
+ * For units with `Type=notify`. Node cannot send datagrams to a Unix socket, so systemd's own
+ * `systemd-notify` does, as a child process: the unit needs `NotifyAccess=all`.
+ */
+export function notifySystemd(
+  { environment }: Input, { warn }: Operator, state: 'READY=1' | 'STOPPING=1',
+): void {
+  if (!environment['NOTIFY_SOCKET']) return;
+  execFile('systemd-notify', [state], { timeout: NOTIFY_TIMEOUT_MS }, (error) => {
+    if (error) warn(`systemd was not notified (${state}): ${error.message.trim()}`);
+  });
 }
 
 /**

@@ -1,12 +1,20 @@
 /** Opens the listeners of `serve`, with or without TLS, and determines the URL for clients. */
+import { closeSync, openSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { devNull } from 'node:os';
+import { resolve } from 'node:path';
 import type { App } from '../../app.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import {
+  DEFAULT_HOST, DEFAULT_PORT, FILE_LIMIT_CHECK_INTERVAL_MS, FILE_LIMIT_CHECKS_SKIPPED,
+} from '../limits.ts';
 import { isLoopback } from '../../domain/network-address.ts';
+import { findDuration } from '../../domain/time.ts';
+import { KEEP_ALIVE_TIMEOUT_LIMIT_MS, KEEP_ALIVE_TIMEOUT_MS } from '../../http/limits.ts';
 import type { ConnectionMetrics } from '../../http/server/connections.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import type { Operator } from '../../feature.ts';
+import { gauge } from '../../runtime/metric-family.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { CommandFailure, type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
@@ -22,6 +30,8 @@ export const listeningFlags: Flags = {
   'tls-cert': setting('FILE', 'serve TLS with this certificate chain (PEM); reloaded on SIGHUP'),
   'tls-key': setting('FILE', 'private key of the certificate (PEM)'),
   'redirect-port': setting('N', 'a port without TLS that redirects browsers to --base-url'),
+  'keep-alive': setting('DURATION',
+    `time between requests on a connection (default: ${KEEP_ALIVE_TIMEOUT_MS / 1000}s)`),
   'trusted-proxies': setting('LIST',
     'proxies whose forwarding headers are trusted; "unix" for clients of the Unix socket'),
 };
@@ -44,18 +54,23 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
     ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
   assertBaseUrl(baseUrl, addresses, files !== undefined);
   const { hostname, origin = '' } = URL.parse(baseUrl ?? '') ?? {};
-  const read = files && (() => readCertificate(files, hostname, Date.now()));
-  const certificate = read?.();
+  let certificate: ReadCertificate | undefined; // the loaded one
+  const read = files && (() => certificate = readCertificate(files, hostname, Date.now()));
+  read?.();
+  const keepAliveTimeoutMs = readKeepAlive(flags);
   return {
     /** Undefined if clients find the server at the address of each request. */
     baseUrl,
     /** @throws CommandFailure if a port is taken or not permitted */
     async open({ handle, findMethods }: Served, operator: Operator) {
-      const options = { trustedProxies, findMethods, ...(certificate && { certificate }) };
+      const options = {
+        trustedProxies, findMethods, keepAliveTimeoutMs, ...(certificate && { certificate }),
+      };
       const listeners = await openAll([
         ...serving.map((address) => () => listen(handle, address, options)),
         ...redirecting.map((address) => () => listen(createRedirect(origin), address)),
       ], own);
+      const fileLimit = watchFileLimit(operator.warn);
       const stopReloading = read && reloadOnSignal(listeners, read, operator);
       const port = listeners[0]?.port ?? 0;
       return {
@@ -64,10 +79,13 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
         /** Problems with the settings, for the operator. */
         warnings: certificate?.warnings ?? warnOfPlainHttp(listeners),
         async stop(): Promise<void> {
+          clearInterval(fileLimit);
           stopReloading?.();
           await Promise.all(listeners.map((listener) => listener.stop()));
         },
         readMetrics: () => sumMetrics(listeners),
+        listMetrics: () => (!certificate ? [] : [gauge('tls_certificate_expiry_timestamp_seconds',
+          'Unix time when the loaded certificate expires.', certificate.expiresAt / 1000)]),
       };
     },
   };
@@ -91,9 +109,19 @@ function assertBaseUrl(
 /** @throws UsageError */
 function readFiles(flags: Input['flags']): CertificateFiles | undefined {
   const { 'tls-cert': certFile, 'tls-key': keyFile } = flags;
-  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  if (certFile !== undefined && keyFile !== undefined) {
+    return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
+  }
   if (certFile === undefined && keyFile === undefined) return undefined;
   throw new UsageError('--tls-cert and --tls-key must be given together.');
+}
+
+/** @throws UsageError */
+function readKeepAlive({ 'keep-alive': text }: Input['flags']): number {
+  if (text === undefined) return KEEP_ALIVE_TIMEOUT_MS;
+  const timeoutMs = findDuration(text) ?? 0;
+  if (timeoutMs > 0 && timeoutMs <= KEEP_ALIVE_TIMEOUT_LIMIT_MS) return timeoutMs;
+  throw new UsageError('--keep-alive takes a duration from 1s to 60m.');
 }
 
 /** The URL of an address, without the default port of its scheme. */
@@ -143,6 +171,25 @@ function reloadOnSignal(
   };
   process.on('SIGHUP', reload);
   return () => { process.off('SIGHUP', reload); };
+}
+
+/**
+ * A process that has reached its limit of open files accepts connections only to close them: libuv
+ * does so, and reports nothing to Node.
+ */
+function watchFileLimit(warn: (text: string) => void): NodeJS.Timeout {
+  let skipped = 0;
+  return setInterval(() => {
+    if ((skipped -= 1) >= 0) return;
+    try {
+      closeSync(openSync(devNull, 'r'));
+    } catch (error) {
+      if (!isSystemError(error, 'EMFILE', 'ENFILE')) return;
+      skipped = FILE_LIMIT_CHECKS_SKIPPED;
+      warn('This server has reached its limit of open files, and closes new connections. Raise the '
+        + 'limit: "ulimit -n", or LimitNOFILE= in the systemd unit.');
+    }
+  }, FILE_LIMIT_CHECK_INTERVAL_MS).unref();
 }
 
 function sumMetrics(listeners: readonly Listener[]): ConnectionMetrics {

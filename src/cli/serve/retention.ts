@@ -10,7 +10,7 @@ import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
 /** Starts immediately and repeats hourly; 0 days keep all history. Returns a stop function. */
 export function startRetentionJob(
-  store: Omit<MaintenanceStore, 'readMetrics' | 'close'>, days: number,
+  store: Omit<MaintenanceStore, 'readMetrics' | 'now' | 'keepLivedTime' | 'close'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {
   let isStopped = false;
@@ -20,7 +20,8 @@ export function startRetentionJob(
       await store.pruneIdempotency();
       if (days === 0) return;
       findNow ??= makeCarefulClock(await store.findNewestTime(), clock, note);
-      await store.pruneHistory(findNow() - days * DAY_MS);
+      const ageMs = days * DAY_MS;
+      await store.pruneHistory(Math.min(findNow() - ageMs, await store.findTimeLivedAgo(ageMs)));
     } catch (error) {
       // The next run retries it.
       const reason = error instanceof Error ? error.message : String(error);

@@ -3,23 +3,25 @@
  * requests, finishes those in flight and closes the store. Features add their settings, workers and
  * metrics; `src/features.ts` lists them.
  */
-import { once } from 'node:events';
-import { relative } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
+import { relative, resolve } from 'node:path';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
 import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
+import type { App } from '../../app.ts';
 import type { LoadedFeature, Operator, RunningServer } from '../../feature.ts';
 import { type AppOptions, createApp, features } from '../../features.ts';
 import { safeErrorReporter } from '../../http/response/problem.ts';
 import type { StoreLocation } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
-import { type Command, type Input, setting } from '../command.ts';
+import { type Command, CommandFailure, type CommandIo, type Input, setting } from '../command.ts';
 import { startRetentionJob } from './retention.ts';
 import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
-import { readTrustedProxies } from './listen-addresses.ts';
-import { formatLocation } from '../location.ts';
+import { notifySystemd, readTrustedProxies } from './listen-addresses.ts';
+import { formatLocation, getFolder } from '../location.ts';
 import { listProgram } from '../node-runtime.ts';
 import { readNumber, readSettingFile, readSwitch } from '../settings.ts';
 import { withNewStore } from '../with-store.ts';
@@ -35,46 +37,46 @@ export const serve: Command = {
     'history-days': setting('N',
       `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`),
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
+    'high-water-file': setting('FILE', 'second mark of how far the catalogue has come, outside the'
+      + ' data folder, to notice an older copy of it (see backup/README.md)'),
     ...backupFlags,
     ...Object.assign({}, ...features.map(({ server }) => server?.settings)),
   },
   async run(input) {
     const { flags, location } = input;
+    const stopped = stopRequested(input.io);
     const trustedProxies = readTrustedProxies(input);
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
-    const rateLimitPerMinute = readNumber(
-      flags, 'rate-limit', DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
-    );
-    const sellerRateLimitPerMinute = readNumber(
-      flags, 'seller-rate-limit', rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR,
-      RATE_LIMIT_PER_MINUTE_MAX,
-    );
+    const accessOptions = readAccessOptions(flags);
     const historyDays = readNumber(flags, 'history-days', DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT);
-    const allowBrowsers = readSwitch(flags, 'allow-browsers');
     const startBackups = readBackups(input);
     const loaded = await loadFeatures(input, baseUrl);
     const operator = loaded.find((feature) => feature.operator)?.operator ?? plainOperator(input);
-    const stopped = Promise.race([once(input.io, 'SIGTERM'), once(input.io, 'SIGINT')]);
+    const highWaterFile = readHighWaterFile(input);
     await withNewStore(location, async (store) => {
       const running = startFeatures(loaded, store, operator);
       const stops: (() => unknown)[] = [running.stop];
       try {
         const app = createApp({
-          store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
-          report: operator.report, ...running.options,
+          store, ...accessOptions, trustedProxies, report: operator.report, ...running.options,
           get onRequestComplete() { return operator.onRequestComplete; },
+          onSecurityEvent: operator.onSecurityEvent,
           ...(baseUrl !== undefined && { baseUrl }),
         });
         stops.unshift(app.close);
         const listener = await listening.open(app, operator);
-        stops.unshift(listener.stop);
+        stops[0] = () => drain(app, listener);
         stops.push(startRetentionJob(store, historyDays, operator.warn));
         const backups = startBackups(operator);
         if (backups) stops.push(backups.stop);
+        void store.lost?.then(() => backups?.stop()); // its folder could have another catalogue
         await running.observe({
-          store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
-          listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
+          store, readConnections: listener.readMetrics, readLoad: () => readLoad(app),
+          listMetrics: async () => [
+            ...await running.listMetrics(), ...listBackupMetrics(backups),
+            ...listener.listMetrics(),
+          ],
         });
         const { url } = listener;
         input.out(input.isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
@@ -82,18 +84,76 @@ export const serve: Command = {
         if (!seller) {
           input.note(await running.describeFirstSteps(url, formatFirstSteps(url, location)));
         }
-        listener.warnings.forEach(operator.warn);
+        const { warnings = [] } = await store.readMetrics();
+        [...listener.warnings, ...warnings].forEach(operator.warn);
+        notifySystemd(input, operator, 'READY=1');
         await stopped;
+        notifySystemd(input, operator, 'STOPPING=1');
         operator.note('Stopping: finishing requests in flight.');
       } finally {
         setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
         await Promise.all(stops.map((stop) => stop()));
       }
-    });
+    }, highWaterFile);
     operator.note('Stopped.');
     await operator.close?.();
   },
 };
+
+/** Who may send requests, and how many. @throws UsageError */
+function readAccessOptions(flags: Input['flags']) {
+  const rateLimitPerMinute = readNumber(
+    flags, 'rate-limit', DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
+  );
+  const sellerRateLimitPerMinute = readNumber(
+    flags, 'seller-rate-limit', rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR,
+    RATE_LIMIT_PER_MINUTE_MAX,
+  );
+  const allowBrowsers = readSwitch(flags, 'allow-browsers');
+  return { rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers };
+}
+
+/** @throws CommandFailure if it cannot be used; AppError `invalid_data` for a database */
+function readHighWaterFile({ flags, location }: Input): string | undefined {
+  const file = flags['high-water-file'] && resolve(flags['high-water-file']);
+  if (!file) return undefined;
+  if (!relative(getFolder(location), file).startsWith('..')) {
+    throw new CommandFailure('--high-water-file must name a file outside of the data folder.');
+  }
+  try {
+    closeSync(openSync(file, 'r+'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`--high-water-file: ${reason}. Mount its disk; if the file is new, `
+      + 'create it empty, for the user of this command to read and write.');
+  }
+  return file;
+}
+
+function readLoad({ inFlightCount, context: { streams, imports } }: App) {
+  return { requests: inFlightCount(), streams: streams.count, imports: imports.count };
+}
+
+/**
+ * Resolves at SIGTERM or SIGINT. Further ones are ignored; but a second SIGINT, a person's, ends
+ * the process at once.
+ */
+function stopRequested(io: CommandIo): Promise<unknown> {
+  return new Promise((resolve) => {
+    io.on('SIGTERM', resolve);
+    io.once('SIGINT', (signal) => {
+      resolve(signal);
+      io.once('SIGINT', () => process.exit(128 + constants.signals.SIGINT));
+    });
+  });
+}
+
+/** Answers what has arrived, and rejects what comes later. */
+async function drain(app: App, listener: { stop(): Promise<void> }): Promise<void> {
+  app.drain();
+  await listener.stop();
+  await app.close();
+}
 
 /** Loads the enabled features. @throws UsageError, AppError, CommandFailure */
 async function loadFeatures(
@@ -125,7 +185,8 @@ function startFeatures(
     Object.assign({}, ...running.map((feature) => feature.options));
   return {
     options,
-    listMetrics: () => running.flatMap((feature) => feature.listMetrics?.() ?? []),
+    listMetrics: async () =>
+      (await Promise.all(running.map((feature) => feature.listMetrics?.() ?? []))).flat(),
     async describeFirstSteps(url: string, commands: string): Promise<string> {
       const [describe] = running.flatMap(({ firstSteps }) => firstSteps ?? []);
       return await describe?.(url, commands) ?? `The database is empty. To start, ${commands}`;

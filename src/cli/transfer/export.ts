@@ -10,13 +10,14 @@ import { createGzip } from 'node:zlib';
 import { RETRY_POLICY } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
-import type { ExportOptions, SellerClient } from '../../client/index.ts';
+import type { ExportOptions, Position, SellerClient } from '../../client/index.ts';
+import { RowCounter } from '../../client/lines.ts';
 import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
-import { findFormat, FORMAT_FLAG, RowCounter } from './source-file.ts';
+import { findFormat, FORMAT_FLAG } from './source-file.ts';
 
 interface ExportTask {
   readonly client: SellerClient;
@@ -28,7 +29,7 @@ interface ExportTask {
 interface Outcome {
   readonly rows: number;
   /** Where the change feed continues. */
-  readonly position: number;
+  readonly position: Position;
 }
 
 type Write = (body: AsyncIterable<Uint8Array>) => Promise<void>;
@@ -109,19 +110,15 @@ async function* watch(
   chunks: AsyncIterable<Uint8Array>, counter: RowCounter,
   progressStream: CommandIo['stderr'] | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const progress = progressStream && new Progress(progressStream);
+  using progress = progressStream && new Progress(progressStream);
   let bytes = 0;
-  try {
-    for await (const chunk of chunks) {
-      counter.add(chunk);
-      bytes += chunk.length;
-      progress?.show({ rows: counter.rows, bytes });
-      yield chunk;
-    }
-    progress?.end({ rows: counter.rows, bytes });
-  } finally {
-    progress?.close();
+  for await (const chunk of chunks) {
+    counter.add(chunk);
+    bytes += chunk.length;
+    progress?.show({ rows: counter.rows, bytes });
+    yield chunk;
   }
+  progress?.end({ rows: counter.rows, bytes });
 }
 
 async function writeOut(

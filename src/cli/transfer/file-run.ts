@@ -5,7 +5,7 @@
  */
 import { basename } from 'node:path';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
-import type { Report } from '../../client/index.ts';
+import type { ImportOptions, Report } from '../../client/index.ts';
 import { isRejectedRowsFile } from '../../transfer/header.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { explainNothing } from '../../transfer/import-notes.ts';
@@ -30,12 +30,7 @@ export interface FileRun<Line> {
   readonly progressStream: CommandIo['stderr'] | undefined;
   /** Sends the bytes once. */
   send(
-    body: AsyncIterable<Uint8Array>,
-    file: {
-      readonly type: MediaType;
-      readonly isGzip: boolean;
-      readonly file_name: string | undefined;
-    },
+    body: AsyncIterable<Uint8Array>, file: Pick<ImportOptions, 'type' | 'isGzip' | 'file_name'>,
   ): Promise<Report<Line, unknown>>;
   /** Undefined for a line about a row that was not rejected. */
   readRejected(line: Line): RejectedRow | undefined;
@@ -75,8 +70,6 @@ type FileCounts = Readonly<Record<string, number>> & {
   readonly position: number;
 };
 
-type MediaType = 'text/csv' | 'application/x-ndjson';
-
 const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
 /**
@@ -113,7 +106,7 @@ export async function transferFile<Line>(
 export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const { source, rejected } = run;
   await rejected.discard();
-  const progress = run.progressStream && new Progress(run.progressStream);
+  using progress = run.progressStream && new Progress(run.progressStream);
   const shownRows: RejectedRow[] = [];
   const causes = new RejectionCauses();
   let state = {
@@ -123,26 +116,22 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
     state = { ...state, rows, bytes };
     progress?.show(state);
   };
-  try {
-    const report = await run.send(readSource(source, onSent), {
-      type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
-      file_name: source.path === '-' ? undefined : formatFileName(source.path),
-    });
-    for await (const line of report) {
-      const row = run.readRejected(line);
-      if (!row) continue;
-      state = { ...state, rejected: state.rejected + 1 };
-      if (shownRows.length < run.shownLimit) shownRows.push(row);
-      causes.add(row.errors);
-      await rejected.add(row.line, row.reason);
-    }
-    const summary = readSummary(await report.summary(), run.counts);
-    progress?.end(state);
-    const rejectedFile = await rejected.end();
-    return { ...summary, hasParts: rejected.hasParts, shownRows, causes, rejectedFile };
-  } finally {
-    progress?.close();
+  const report = await run.send(readSource(source, onSent), {
+    type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
+    file_name: source.path === '-' ? undefined : formatFileName(source.path),
+  });
+  for await (const line of report) {
+    const row = run.readRejected(line);
+    if (!row) continue;
+    state = { ...state, rejected: state.rejected + 1 };
+    if (shownRows.length < run.shownLimit) shownRows.push(row);
+    causes.add(row.errors);
+    await rejected.add(row.line, row.reason);
   }
+  const summary = readSummary(await report.summary(), run.counts);
+  progress?.end(state);
+  const rejectedFile = await rejected.end();
+  return { ...summary, hasParts: rejected.hasParts, shownRows, causes, rejectedFile };
 }
 
 /** A file name as the server accepts it, for the record of the import. */

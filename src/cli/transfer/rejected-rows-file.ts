@@ -8,7 +8,7 @@ import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { parseColumnMap } from '../../transfer/columns.ts';
 import { nameRejectedRows } from '../../transfer/header.ts';
-import { RejectedRows } from '../../transfer/rejected-rows.ts';
+import { RejectedRows, type RowsFile } from '../../transfer/rejected-rows.ts';
 import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { UsageError } from '../command.ts';
@@ -20,10 +20,8 @@ export const REJECTED_FLAG = {
 
 const WITHOUT_CREATING = constants.O_WRONLY | constants.O_APPEND;
 
-interface OpenFile {
+interface OpenFile extends RowsFile {
   readonly path: string;
-  append(bytes: Uint8Array): Promise<void>;
-  close(): Promise<void>;
 }
 
 interface RejectedOptions {

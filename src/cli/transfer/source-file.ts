@@ -3,10 +3,10 @@
  * read, and how their rows are counted.
  */
 import { once } from 'node:events';
-import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import type { CsvOptions } from '../../client/lines.ts';
+import { type CsvOptions, RowCounter } from '../../client/lines.ts';
 import { isWorkbookStart } from '../../transfer/foreign-file.ts';
 import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 
@@ -30,8 +30,6 @@ export interface SourceFile extends FileFormat {
   readonly open: () => Readable;
 }
 
-const LINE_FEED = 0x0a;
-const QUOTE = 0x22;
 const FORMATS: Readonly<Record<string, TextFormat>> = {
   csv: 'csv', tsv: 'csv', txt: 'csv', ndjson: 'ndjson', jsonl: 'ndjson',
 };
@@ -127,9 +125,10 @@ export async function openSource(
   try {
     // Other files, such as named pipes, can be read only once.
     const start = path === '-' ? await peek(io.stdin)
-      : file?.isFile() ? readStart(path) : Buffer.of();
+      : file?.isFile() ? await readStart(path) : Buffer.of();
     const isGzip = start.subarray(0, GZIP.length).equals(GZIP);
-    const text = isGzip ? decompressStart(start) : start;
+    // The rest of the compressed text is missing.
+    const text = isGzip ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }) : start;
     return {
       path,
       open: () => (path === '-' ? io.stdin : createReadStream(path)),
@@ -143,10 +142,6 @@ export async function openSource(
   }
 }
 
-function decompressStart(start: Buffer): Buffer {
-  return gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }); // the rest is missing
-}
-
 /** NDJSON begins with a brace; undefined for an empty file, or one that is no text. */
 function recognize(start: Buffer): TextFormat | undefined {
   if (isWorkbookStart(start)) return 'csv';
@@ -155,14 +150,8 @@ function recognize(start: Buffer): TextFormat | undefined {
   return text.startsWith('{') ? 'ndjson' : 'csv';
 }
 
-function readStart(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(START_BYTES);
-    return bytes.subarray(0, readSync(file, bytes));
-  } finally {
-    closeSync(file);
-  }
+async function readStart(path: string): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(createReadStream(path, { end: START_BYTES - 1 })));
 }
 
 /** The first bytes of standard input, which stay to be read. */
@@ -222,29 +211,4 @@ function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
       resolve();
     });
   });
-}
-
-/**
- * Counts rows by line feeds. In CSV, the header and line feeds inside quotes do not count (a
- * doubled quote closes and reopens).
- */
-export class RowCounter {
-  readonly #isCsv: boolean;
-  #isQuoted = false;
-  #lines = 0;
-
-  constructor(format: TextFormat) {
-    this.#isCsv = format === 'csv';
-  }
-
-  get rows(): number {
-    return this.#isCsv ? Math.max(0, this.#lines - 1) : this.#lines;
-  }
-
-  add(chunk: Uint8Array): void {
-    for (const byte of chunk) {
-      if (byte === QUOTE && this.#isCsv) this.#isQuoted = !this.#isQuoted;
-      else if (byte === LINE_FEED && !this.#isQuoted) this.#lines += 1;
-    }
-  }
 }

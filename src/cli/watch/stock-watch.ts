@@ -9,6 +9,7 @@ import { ApiError, ConnectionError, type SellerClient } from '../../client/index
 import { BLOCKED_PORT } from '../../client/response.ts';
 import { formatTime } from '../../domain/time.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';
+import { type Clock, hasEnded, makeLivedTime, termFrom } from '../../runtime/clock.ts';
 import { CommandFailure, type Input } from '../command.ts';
 import { formatCounts } from '../format.ts';
 import { REPORTED_ROWS_LIMIT, RESEND_LIMIT_MS, RETRY_POLICY } from '../remote/limits.ts';
@@ -33,7 +34,7 @@ interface StockWatch {
   /** Ends the watch after the current file, or while it waits. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  readonly clock: Clock;
   /** Time between two scans of the folder. */
   readonly intervalMs: number;
   /** Resolves early at the signal. */
@@ -67,9 +68,10 @@ export async function watchStock(watch: StockWatch): Promise<void> {
 
 /** Returns false if the signal came first. */
 async function sendUntilAnswered(watch: StockWatch, claim: Claim): Promise<boolean> {
+  const isTooOld = prepareIsTooOld(watch.clock);
   for (let failures = 0; ; failures += 1) {
     const { attempt } = claim;
-    if (attempt && watch.clock() - Date.parse(attempt.started_at) > RESEND_LIMIT_MS) {
+    if (attempt && isTooOld(attempt)) {
       claim.finish(describeUnknown(claim, attempt, watch.clock()));
       return true;
     }
@@ -95,6 +97,18 @@ async function sendUntilAnswered(watch: StockWatch, claim: Claim): Promise<boole
       if (watch.signal.aborted) return false;
     }
   }
+}
+
+/** By the clock, or by the time since it was seen first, whichever says so. */
+function prepareIsTooOld(clock: Clock): (attempt: Attempt) => boolean {
+  const lived = makeLivedTime(clock);
+  let term: ReturnType<typeof termFrom> | undefined;
+  return ({ started_at }) => {
+    const now = lived.now();
+    const ageMs = Math.max(0, now.wall - Date.parse(started_at));
+    term ??= termFrom(now, RESEND_LIMIT_MS - ageMs);
+    return hasEnded(term, now);
+  };
 }
 
 /** Sends the file once, with the options of its first attempt, and records the outcome. */

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { formatFileTime } from '../../domain/time.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { syncFolder } from '../../store/sqlite/files/durable-files.ts';
@@ -55,10 +55,10 @@ export class WatchedFolder implements Disposable {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
       throw new CommandFailure(`There is no folder ${path}.`);
     }
-    this.path = path;
-    this.#sending = join(path, 'sending');
-    this.#done = join(path, 'done');
-    this.#rejected = join(path, 'rejected');
+    this.path = resolve(path);
+    this.#sending = join(this.path, 'sending');
+    this.#done = join(this.path, 'done');
+    this.#rejected = join(this.path, 'rejected');
     this.#options = options;
     for (const folder of [this.#sending, this.#done, this.#rejected]) {
       mkdirSync(folder, { recursive: true });

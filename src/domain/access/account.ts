@@ -1,17 +1,13 @@
 /**
  * Portal accounts: the people of a seller, each with a role. E-mail addresses follow WHATWG HTML
- * section 4.10.5.1.5 and only identify the account: no mail is sent. Passwords follow NIST SP
- * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
+ * section 4.10.5.1.5 and only identify the account: no mail is sent.
  */
 import { oneOf } from '../arguments.ts';
 import type { Currency } from '../catalogue/currency.ts';
 import { stockQuantity } from '../catalogue/product-definition.ts';
 import type { AccountId, SellerId } from '../id.ts';
 import type { ShopSettings } from './seller.ts';
-import {
-  ACTOR_LIMIT_CODE_POINTS, EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS,
-  PASSWORD_MIN_CODE_POINTS,
-} from '../limits.ts';
+import { ACTOR_LIMIT_CODE_POINTS, EMAIL_LIMIT_CHARACTERS } from '../limits.ts';
 import { invalid, type ParseResult } from '../validation.ts';
 
 /** What accounts may do in the portal, from most to least: each role includes the next ones. */
@@ -62,8 +58,6 @@ const EMAIL = new RegExp(
   "^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
   + '(?:\\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$',
 );
-const DISTINCT_CHARACTERS_MIN = 5;
-const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 
 /** Whether a role includes another one. */
 export function includesRole(role: Role, needed: Role): boolean {
@@ -71,6 +65,13 @@ export function includesRole(role: Role, needed: Role): boolean {
 }
 
 export const parseRole = oneOf(ROLES);
+
+/** Whether its shop requires two factors and it signs in with one; a passkey alone is two. */
+export function lacksTwoFactor(
+  { requiresTwoFactor, hasTotp, isPasswordOff }: Account,
+): boolean {
+  return requiresTwoFactor && !hasTotp && !isPasswordOff;
+}
 
 /** The name of an account for which none is given: the part of the e-mail address before `@`. */
 export function nameFromEmail(email: string): string {
@@ -88,22 +89,6 @@ export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
   return invalid('format', 'Enter an e-mail address, such as anna@shop.example.');
-}
-
-/** @param names Texts, such as the shop name, that do not count towards the length. */
-export function parseNewPassword(text: string, names: readonly string[]): ParseResult<string> {
-  const password = normalisePassword(text);
-  const length = [...password].length;
-  if (length < PASSWORD_MIN_CODE_POINTS || length > PASSWORD_LIMIT_CODE_POINTS) {
-    const range = `${PASSWORD_MIN_CODE_POINTS} to ${PASSWORD_LIMIT_CODE_POINTS}`;
-    return invalid('length', `Must have ${range} characters: use a sentence of a few words.`);
-  }
-  const isNamed = names.some((name) => name !== ''
-    && password.toLowerCase().replaceAll(name.toLowerCase(), '').length < PASSWORD_MIN_CODE_POINTS
-    && password.toLowerCase().includes(name.toLowerCase()));
-  const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
-  if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
-  return invalid('format', 'Is easy to guess. Use a password unrelated to you or the shop.');
 }
 
 /** NFKC, so that a password works from any keyboard. */
@@ -133,11 +118,4 @@ export function parseTimeZone(text: string): ParseResult<string> {
 
 export function parseLowStock(text: string): ParseResult<number> {
   return stockQuantity.parse(/^\d{1,10}$/.test(text.trim()) ? Number(text) : NaN);
-}
-
-/** Such as `123456789012` and `abcdefghijkl`. */
-function isSequence(text: string): boolean {
-  const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
-  const steps = codes.slice(1).map((code, index) => Math.abs(code - (codes[index] ?? 0)));
-  return steps.filter((step) => step <= 1).length > (steps.length * 2) / 3;
 }

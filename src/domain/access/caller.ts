@@ -2,6 +2,7 @@
 import type { Currency } from '../catalogue/currency.ts';
 import type { KeyId, SellerId } from '../id.ts';
 import { ACTOR_LIMIT_CODE_POINTS } from '../limits.ts';
+import type { Generation } from '../revision.ts';
 import { lineValidator } from '../validation.ts';
 
 /** Permissions of keys. A key has one or more scopes; a route requires one. */
@@ -25,6 +26,8 @@ export interface Caller {
   readonly address: string;
   /** Position of the seller's catalogue when the caller was authenticated: 0 before any change. */
   readonly position: number;
+  /** Of the catalogue. */
+  readonly generation: Generation;
   readonly currency: Currency;
 }
 

@@ -1,20 +1,21 @@
 /**
- * Random bits as text that people copy by hand. Invitation and recovery codes are 80 bits in
- * Crockford's base 32, which has no letters that look like digits, in groups of four; only their
- * SHA-256 is stored. TOTP secrets use base 32 of RFC 4648 section 6 without padding, as
- * authenticator apps do.
+ * Random bits as text that people copy by hand. Invitation codes, which expire, are 80 bits, and
+ * recovery codes 120 bits (OWASP ASVS 5.0, 6.5.2), in Crockford's base 32, which has no letters
+ * that look like digits, in groups of four; only their SHA-256 is stored. TOTP secrets use base 32
+ * of RFC 4648 section 6 without padding, as authenticator apps do.
  */
 import { hash, randomInt } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 16;
-const CODE = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
+export const RECOVERY_CODE_LENGTH = 24;
+const CODE = new RegExp(`^[${ALPHABET}]{${LENGTH}}(?:[${ALPHABET}]{8})?$`);
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Such as `7QK2-M9XD-0AEV-4TBC`. */
-export function generateCode(): string {
-  const characters = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(32)));
+export function generateCode(length: 16 | 24 = LENGTH): string {
+  const characters = Array.from({ length }, () => ALPHABET.charAt(randomInt(32)));
   return characters.join('').replace(/.{4}(?=.)/g, '$&-');
 }
 

@@ -13,6 +13,8 @@ export const DEFAULT_CURRENCY = 'EUR';
 export interface ShopSettings {
   /** Stock up to which a product is low: 0 to 1,000,000,000. */
   readonly lowStock: number;
+  /** Whether accounts that sign in with one factor must set up two before anything else. */
+  readonly requiresTwoFactor: boolean;
 }
 
 export interface NewSeller {
@@ -65,7 +67,7 @@ export function parseNewSeller(name: string, currencyCode: string): NewSeller {
   const currency = findCurrency(currencyCode);
   if (!currency) {
     const hint = 'Give an ISO 4217 code in capitals, such as EUR.';
-    throw new AppError('invalid_data', `"${currencyCode}" is not a currency. ${hint}`);
+    throw new AppError('invalid_data', `"${currencyCode}" is not a currency in use. ${hint}`);
   }
   return { name, currency };
 }

@@ -20,10 +20,15 @@ const DECIMALS: Readonly<Record<string, number>> = {
   VUV: 0, XAF: 0, XOF: 0, XPF: 0,
   BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
 };
-// Units of account, not means of payment.
-const NOT_PAID_IN: ReadonlySet<string> = new Set(['CLF', 'UYI', 'UYW', 'XDR', 'XSU']);
+// Units of account, and currencies that ISO 4217 has withdrawn (list three) but `Intl` still has.
+const NOT_PAID_IN: ReadonlySet<string> = new Set([
+  'CLF', 'UYI', 'UYW', 'XDR', 'XSU', 'ANG', 'BGN', 'CUC', 'HRK', 'SLL', 'ZWL',
+]);
 
-/** Undefined for a code that is not a currency. */
+/**
+ * The currency of a new seller; undefined for a code that is not one, or no longer. A seller keeps
+ * a currency that is withdrawn later, since its decimals are stored.
+ */
 export function findCurrency(code: string): Currency | undefined {
   if (NOT_PAID_IN.has(code) || !Intl.supportedValuesOf('currency').includes(code)) return undefined;
   return { code, decimals: DECIMALS[code] ?? DEFAULT_DECIMALS };

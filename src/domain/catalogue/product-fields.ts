@@ -1,8 +1,8 @@
 /**
  * The table of product fields. Validation, JSON Schemas, SQL columns, the search projection, CSV
  * columns, exports and the portal's forms derive from it; `src/README.md` says how to add a field.
- * Its order is the order of JSON members and CSV columns. Idempotency fingerprints and snapshots in
- * the history depend on it: add new fields at the end.
+ * Its order is the order of JSON members and CSV columns. Snapshots in the history depend on it:
+ * add new fields at the end.
  */
 import { fromMinorUnits, priceValidator } from './currency.ts';
 import { formatProductId } from '../id.ts';

@@ -87,7 +87,7 @@ export function parseProductRow(body: unknown, currency: Currency): ProductRow {
   return members as ProductRow; // its SKU was required
 }
 
-/** The valid members that were sent, in the order of the table: fingerprints depend on it. */
+/** The valid members that were sent, in the order of the table. */
 function readMembers(reader: ObjectReader, currency: Currency): ProductPatch {
   const members: Record<string, unknown> = {};
   for (const { name, member, isRequired, parse } of SENT_FIELDS) {

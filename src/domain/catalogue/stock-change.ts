@@ -6,7 +6,8 @@ import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '../limits.ts';
 import {
-  escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
+  absentIfNull, escapePointer, integerValidator, invalid, lineValidator, stringValidator,
+  type Validator,
 } from '../validation.ts';
 import { describeIdOwner, explainUnknownSku } from './spreadsheet-sku.ts';
 import { type Sku, skuValidator } from './product-fields.ts';
@@ -124,7 +125,7 @@ export const STOCK_CHANGE_VALIDATORS = {
     ...stockSequence,
     description: 'Apply only if this is above the last one of the source.',
   },
-  reason: { ...stockReason, description: 'Overrides the reason of the request.' },
+  reason: { ...absentIfNull(stockReason), description: 'Overrides the reason of the request.' },
 } as const satisfies { readonly [Member in keyof Required<StockChange>]: Validator<unknown> };
 
 const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =

@@ -4,7 +4,7 @@ import {
   ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
 } from '../limits.ts';
 import {
-  booleanValidator, invalid, lineValidator, ObjectReader, type ParseResult,
+  absentIfNull, booleanValidator, invalid, lineValidator, ObjectReader, type ParseResult,
 } from '../validation.ts';
 import {
   type ProductReference, stockReason, parseStockChange, type SentChange, type StockChange,
@@ -49,8 +49,8 @@ export const stockSource = lineValidator(SOURCE_LIMIT_CODE_POINTS);
 export const STOCK_SYNC_VALIDATORS = {
   changes: { schema: { type: 'array', maxItems: STOCK_CHANGES_LIMIT }, parse: parseChanges },
   atomic: { ...booleanValidator, description: 'Apply all changes or none.' },
-  source: { ...stockSource, description: 'The system that the numbers come from.' },
-  reason: { ...stockReason, description: 'The reason for the changes.' },
+  source: { ...absentIfNull(stockSource), description: 'The system that the numbers come from.' },
+  reason: { ...absentIfNull(stockReason), description: 'The reason for the changes.' },
   complete: {
     ...booleanValidator,
     description: 'A stocktake: sets every product that is not named to 0. Rejected if a change '

@@ -88,7 +88,9 @@ function isDifferent(
 }
 
 /** The webhook after an attempt. If it was disabled during the attempt, it gets no next message. */
-export function endAttempt(webhook: Webhook, step: WebhookStep, at: number): Webhook {
+export function endAttempt(
+  webhook: Webhook, step: WebhookStep, at: number, lived: number,
+): Webhook {
   const isActive = webhook.status === 'active';
   if (step.isDelivered) {
     const message = isActive ? step.next : undefined;
@@ -97,6 +99,7 @@ export function endAttempt(webhook: Webhook, step: WebhookStep, at: number): Web
   const { retryAt, disabledReason } = step;
   const failed = {
     ...webhook, failures: webhook.failures + 1, failingSince: webhook.failingSince ?? at,
+    failingLivedSince: webhook.failingLivedSince ?? lived,
     nextAttemptAt: retryAt,
   };
   return isActive && disabledReason !== undefined ? disable(failed, disabledReason, at) : failed;
@@ -112,6 +115,6 @@ export function formatAuditSubject(webhook: Webhook): string {
 }
 
 /** Not failing, with the next attempt at this time. */
-function dueAt(at: number): Pick<Webhook, 'failures' | 'failingSince' | 'nextAttemptAt'> {
-  return { failures: 0, failingSince: undefined, nextAttemptAt: at };
+function dueAt(at: number) {
+  return { failures: 0, failingSince: undefined, failingLivedSince: undefined, nextAttemptAt: at };
 }

@@ -6,6 +6,7 @@ import { oneOf } from '../arguments.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
+import { type Generation, positionValidator } from '../revision.ts';
 import type { ValidationError } from '../text.ts';
 import { DURATION_HINT, findDuration } from '../time.ts';
 import {
@@ -91,8 +92,9 @@ export function parseWebhookPatch(body: unknown, checkUrl: CheckUrl): Promise<We
  * The position to replay from, at most that of the catalogue.
  * @throws AppError `invalid_data`
  */
-export function parseReplay(body: unknown, catalogue: number): number {
-  return readMember(new ObjectReader(body), 'position', (value) => parsePosition(value, catalogue));
+export function parseReplay(body: unknown, catalogue: number, generation?: Generation): number {
+  return readMember(new ObjectReader(body), 'position', (value) =>
+    parsePosition(value, catalogue, generation));
 }
 
 /** How long both secrets sign, in milliseconds. @throws AppError `invalid_data` */
@@ -146,9 +148,12 @@ function parseTypes(value: unknown): ParseResult<readonly WebhookType[] | null> 
   return invalid('format', `Must contain one or more of ${typeNames}, or be null for all types.`);
 }
 
-function parsePosition(value: unknown, catalogue: number): ParseResult<number> {
-  if (typeof value !== 'number') return invalid('type', 'Must be a number.');
-  if (Number.isInteger(value) && value >= 0 && value <= catalogue) return { value: value + 0 };
+function parsePosition(
+  value: unknown, catalogue: number, generation: Generation,
+): ParseResult<number> {
+  const parsed = positionValidator(generation).parse(value);
+  if ('error' in parsed && parsed.error.code === 'type') return parsed;
+  if ('value' in parsed && parsed.value <= catalogue) return parsed;
   const detail = `Must be a whole number from 0 to ${catalogue}, the catalogue's position.`;
   return invalid('range', detail);
 }

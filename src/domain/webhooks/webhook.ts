@@ -42,6 +42,8 @@ export interface Webhook extends NewWebhook, WebhookReference {
   /** Failed attempts in a row. */
   readonly failures: number;
   readonly failingSince: number | undefined;
+  /** The same, in lived time (runtime/clock.ts). */
+  readonly failingLivedSince: number | undefined;
   readonly nextAttemptAt: number;
   readonly createdAt: number;
   /** Of an account, a key, or an embedding program's actor; undefined if that names none. */

@@ -3,13 +3,15 @@
  * of the same history page in one event-loop iteration share one read, so many streams of one
  * seller cost little more than one.
  */
+import { addAbortListener } from 'node:events';
 import { CHANGES_PAGE_SIZE_LIMIT, WAKE_SLICE_WAITERS } from './limits.ts';
 import { formatItems } from '../../api/list.ts';
 import { type Change, formatChange } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
+import { type Generation, toRevision } from '../../domain/revision.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
-import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
+import type { ChangePage, ChangeQuery } from '../../store/history-store.ts';
 
 interface Waiter {
   /** The waiter is woken once the catalogue is past this position. */
@@ -42,12 +44,12 @@ export function changeNotifier({ store }: Pick<Services, 'store'>): ChangeNotifi
 }
 
 export class ChangeNotifier {
-  readonly #store: HistoryStore;
+  readonly #store: Services['store'];
   readonly #sellers = new Map<SellerId, WaitingSeller>();
   /** Pages read in this event-loop iteration, by query. */
   readonly #pages = new Map<string, Promise<RenderedPage>>();
 
-  constructor(store: HistoryStore) {
+  constructor(store: Services['store']) {
     this.#store = store;
   }
 
@@ -57,9 +59,8 @@ export class ChangeNotifier {
   ): Promise<boolean> {
     if (signal.aborted) return false;
     const { promise, resolve: wake } = Promise.withResolvers<boolean>();
-    const cancel = (): void => wake(false);
-    const timer = setTimeout(cancel, timeoutMs);
-    signal.addEventListener('abort', cancel);
+    using _timer = setTimeout(wake, timeoutMs, false);
+    using _listener = addAbortListener(signal, () => wake(false));
     const waiter = { position, wake };
     const seller = this.#sellers.get(sellerId)
       ?? { waiters: new Set(), watched: Infinity, stopWatching: () => {} };
@@ -69,8 +70,6 @@ export class ChangeNotifier {
       this.#watch(sellerId, seller, position);
       return await promise;
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
       seller.waiters.delete(waiter);
       if (seller.waiters.size === 0) {
         seller.stopWatching();
@@ -91,7 +90,8 @@ export class ChangeNotifier {
     const page = this.#store.listChanges(sellerId, query)
       .then((changePage) => {
         const formatted = formatPage(changePage);
-        return { ...changePage, next: formatted.next, text: Buffer.from(formatEvents(formatted)) };
+        const text = Buffer.from(formatEvents(formatted, this.#store.generation));
+        return { ...changePage, next: formatted.next, text };
       });
     this.#pages.set(key, page);
     return page;
@@ -133,8 +133,9 @@ export function formatPage({ changes, next }: ChangePage): FormattedPage {
 }
 
 /** The last id is the page's `next`, even if its last changes have other types. */
-function formatEvents({ changes, next }: FormattedPage): string {
-  const events = changes.map(({ position, json }) => `id: ${position}\ndata: ${json}\n\n`);
+function formatEvents({ changes, next }: FormattedPage, generation: Generation): string {
+  const idOf = (position: number): string => `id: ${toRevision(generation, position)}\n`;
+  const events = changes.map(({ position, json }) => `${idOf(position)}data: ${json}\n\n`);
   const isPassed = changes.at(-1)?.position !== next;
-  return events.join('') + (isPassed ? `id: ${next}\n\n` : '');
+  return events.join('') + (isPassed ? `${idOf(next)}\n` : '');
 }

@@ -5,24 +5,19 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
-import type { ChangeType } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
-import type { ImportId, SellerId } from '../../domain/id.ts';
+import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import type { Services } from '../../api/route.ts';
+import type { ChangeQuery } from '../../store/history-store.ts';
 import { type ChangeNotifier, changeNotifier } from './change-notifier.ts';
 import type { OpenStream } from '../../api/streams.ts';
 
 /** The changes that a client subscribes to. */
-interface Subscription {
+interface Subscription extends Omit<ChangeQuery, 'limit'> {
   readonly sellerId: SellerId;
-  readonly after: number;
-  /** Undefined for all. */
-  readonly types: readonly ChangeType[] | undefined;
-  /** Undefined for all. */
-  readonly importId: ImportId | undefined;
   /** An event that precedes all others. */
   readonly preface?: string;
   /** As in `ApiRequest`. */

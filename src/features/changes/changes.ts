@@ -3,6 +3,7 @@
  * or a live stream (`change-stream.ts`).
  */
 import { AppError } from '../../domain/error.ts';
+import { toRevision } from '../../domain/revision.ts';
 import { type Reply, replyJson } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 import { changeNotifier, formatPage } from './change-notifier.ts';
@@ -16,14 +17,15 @@ import { changesParameters } from './operations.ts';
 export async function listChanges(call: ApiRequest, services: Services): Promise<Reply> {
   const isStream = call.mediaType === EVENT_STREAM_TYPE;
   const feed = parseFeedQuery(call, isStream);
-  const { sellerId } = call.caller;
+  const { sellerId, generation } = call.caller;
   if (isStream) {
     const { openStream } = call;
     const disconnectSignal = () => call.disconnectSignal();
     return openChangeStream({ ...feed, sellerId, openStream, disconnectSignal }, services);
   }
   const { changes, next } = formatPage(await readPage(call, services, feed));
-  return replyJson(`{"changes":[${changes.map(({ json }) => json).join(',')}],"next":${next}}`);
+  const list = changes.map(({ json }) => json).join(',');
+  return replyJson(`{"changes":[${list}],"next":${JSON.stringify(toRevision(generation, next))}}`);
 }
 
 /** @throws AppError `invalid_query`, and `invalid_data` for an invalid `Last-Event-ID` */
@@ -32,7 +34,7 @@ function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolea
   const feed = { ...rest, importId };
   const lastEventId = headers['last-event-id'] ?? '';
   if (!isStream || lastEventId === '') return feed;
-  const parsed = position.parse(String(lastEventId));
+  const parsed = position.parse(String(lastEventId), caller);
   if ('value' in parsed) return { ...feed, after: parsed.value };
   throw new AppError('invalid_data', 'Last-Event-ID must be the id of an event of this stream.');
 }

@@ -21,9 +21,7 @@ const COLUMNS = [
   'source', 'sequence', 'actor', 'import',
 ];
 
-interface LedgerQuery extends MovementQuery {
-  readonly mediaType: string;
-}
+type LedgerQuery = ReturnType<typeof parseLedgerQuery>;
 
 /** GET /api/v1/stock/movements: 200, 400, 406 */
 export async function listMovements(call: ApiRequest, services: Services): Promise<Reply> {
@@ -35,7 +33,7 @@ export async function listMovements(call: ApiRequest, services: Services): Promi
 }
 
 /** @throws AppError `invalid_query` naming every invalid parameter */
-function parseLedgerQuery(call: ApiRequest): LedgerQuery {
+function parseLedgerQuery(call: ApiRequest) {
   const parameters = parseParameters(movementParameters, call.query, call.caller);
   const { sku, id: productId, source, reason, import: importId, since, until } = parameters;
   const { after = 0, sort, limit, format } = parameters;
@@ -66,7 +64,7 @@ async function listPage(call: ApiRequest, services: Services, ledger: LedgerQuer
 }
 
 interface ExportOptions extends Pick<ApiRequest, 'openStream' | 'mediaType'> {
-  readonly caller: Pick<ApiRequest['caller'], 'sellerId' | 'position'>;
+  readonly caller: Pick<ApiRequest['caller'], 'sellerId' | 'position' | 'generation'>;
   readonly ledger: Omit<MovementQuery, 'limit'>;
 }
 
@@ -75,7 +73,7 @@ export function exportMovements(
   store: HistoryStore, { caller, ledger, mediaType, openStream }: ExportOptions,
 ): Promise<Reply> {
   return exportCollection({
-    openStream, mediaType, headers: HEADERS,
+    openStream, mediaType, headers: HEADERS, generation: caller.generation,
     columns: COLUMNS, formatRow, formatJson: formatMovement,
     open: async () =>
       ({ position: caller.position, pages: readMovements(store, caller.sellerId, ledger) }),

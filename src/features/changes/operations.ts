@@ -9,10 +9,11 @@ import type { Caller } from '../../domain/access/caller.ts';
 import { type ImportId, parseImportId, parseProductId, type ProductId } from '../../domain/id.ts';
 import { changeSchemas, describeChange, movementSchemas } from '../../api/description/schemas.ts';
 import {
-  count, describeList, jsonOf, objectOf, pageOf, refer, respondJson,
+  describeList, jsonOf, objectOf, pageOf, refer, respondJson,
 } from '../../api/description/schema.ts';
 import { stockTag } from '../../api/stock/stock-operations.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
+import { revisionSchema } from '../../domain/revision.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { importId, stockChange, stockMovement } from '../../api/description/examples.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
@@ -134,7 +135,7 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
   ...changeSchemas,
   ChangePage: objectOf({
     changes: { type: 'array', items: refer('Change') },
-    next: { ...count, description: 'The `after` of the next request.' },
+    next: { ...revisionSchema, description: 'The `after` of the next request.' },
   }),
   Movement: describeChange(CHANGE_TYPES, movementSchemas),
   MovementPage: pageOf('movements', refer('Movement')),

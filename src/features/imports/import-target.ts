@@ -7,7 +7,7 @@ import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
-import { ImportParts } from '../../api/ingest.ts';
+import { makeImportParts } from '../../api/ingest.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
 /** A row and its outcome. */
@@ -32,7 +32,7 @@ export function createWriteTarget(
   store: CatalogueStore, { sellerId, keyId, actorName, address }: Actor, mode: ImportMode,
   { fileName, key }: { readonly fileName: string | undefined; readonly key?: string | undefined },
 ): ImportTarget {
-  const parts = new ImportParts({ kind: 'products', mode, fileName, address });
+  const parts = makeImportParts({ kind: 'products', mode, fileName, address });
   return {
     write(rows, part) {
       const products = readProducts(rows);

@@ -15,7 +15,7 @@ import { listNotes, RowNotes, SKIP_REASONS } from '../../transfer/import-notes.t
 import {
   DEFAULTABLE, type ImportRow, missingMember, type RowReader,
 } from '../../transfer/import-row.ts';
-import { NdjsonRows } from '../../transfer/ndjson.ts';
+import { makeNdjsonReader } from '../../transfer/ndjson.ts';
 import { DUPLICATE_ROWS, DuplicateRows } from './duplicate-rows.ts';
 import {
   createDryRunTarget, createWriteTarget, readOutcomes, startCounts,
@@ -86,7 +86,7 @@ function openReader(
     });
   }
   assertNoCsvParameters(options, ['map', 'default']);
-  return new NdjsonRows(currency);
+  return makeNdjsonReader(currency);
 }
 
 /** Phrases advice in terms of query parameters. */

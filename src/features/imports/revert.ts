@@ -10,6 +10,7 @@ import {
   formatImportId, formatProductId, type ImportId, type KeyId, parseImportId, parseKeyId,
   type SellerId,
 } from '../../domain/id.ts';
+import { positionValidator } from '../../domain/revision.ts';
 import { capitalize } from '../../domain/text.ts';
 import { type BatchReport, formatLine, reportBatches } from '../../api/ingest.ts';
 import { dryRun, parseParameters } from '../../api/parameters.ts';
@@ -19,7 +20,7 @@ import type { GuardedStream } from '../../http/response/guarded-stream.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import {
   REVERT_CONFLICTS, type RevertConflict, type RevertedProduct, type RevertRequest,
-  type RevertSelection, type RevertStatus,
+  type RevertSelection, type RevertStatus, type RevertStore,
 } from '../../store/revert-store.ts';
 import type { WriteContext } from '../../store/write.ts';
 import type { WrittenBatch } from '../../transfer/batches.ts';
@@ -34,7 +35,7 @@ import {
   importIdSchema, positionSchema, productIdSchema,
 } from '../../api/stock/stock-operations.ts';
 import {
-  booleanValidator, integerValidator, invalid, ObjectReader, type Schema, stringValidator,
+  booleanValidator, invalid, ObjectReader, type Schema, stringValidator,
   type Validator,
 } from '../../domain/validation.ts';
 import { importTag } from './import.ts';
@@ -66,23 +67,25 @@ export async function revertChanges(call: ApiRequest, services: Services): Promi
   }));
 }
 
-async function* runRevert(
-  { store }: Services, write: WriteContext, request: RevertRequest, guard: GuardedStream,
+/**
+ * Runs a revert to its end, or until its caller stops iterating. The first and the last batch have
+ * no rows: the first names the record, and the last has the position.
+ * @param guard Stops it when its client is no longer authorized.
+ */
+export async function* runRevert(
+  { store }: { readonly store: RevertStore }, write: WriteContext, request: RevertRequest,
+  guard?: Pick<GuardedStream, 'check'>,
 ): AsyncGenerator<RevertBatch, void, void> {
-  const revert = await store.startRevert(write, request);
+  using revert = await store.startRevert(write, request);
   const { importId, isReplay } = revert;
-  try {
-    yield { rows: [], written: { importId, isReplay } };
-    for (;;) {
-      await guard.check();
-      const rows = await revert.next();
-      if (rows.length === 0) break;
-      yield { rows, written: { importId, isReplay } };
-    }
-    yield { rows: [], written: { importId, isReplay, position: await revert.finish() } };
-  } finally {
-    revert.close();
+  yield { rows: [], written: { importId, isReplay } };
+  for (;;) {
+    await guard?.check();
+    const rows = await revert.next();
+    if (rows.length === 0) break;
+    yield { rows, written: { importId, isReplay } };
   }
+  yield { rows: [], written: { importId, isReplay, position: await revert.finish() } };
 }
 
 const WAYS_OUT: Readonly<Record<RevertConflict, string>> = {
@@ -148,14 +151,15 @@ function advise(conflicts: ReadonlyMap<RevertConflict, number>): string | undefi
     + 'movements stay.';
 }
 
-const positionValidator: Validator<number> = integerValidator(0, Number.MAX_SAFE_INTEGER);
+/** For the description: a request is read with those of its generation. */
+const plainPosition = positionValidator(undefined);
 
 const REVERT_VALIDATORS = {
   import: {
     ...stringValidator, description: 'The import to revert; or send `after` and `up_to`.',
   },
-  after: { ...positionValidator, description: 'Revert the changes after this position, ...' },
-  up_to: { ...positionValidator, description: '... up to this one.' },
+  after: { ...plainPosition, description: 'Revert the changes after this position, ...' },
+  up_to: { ...plainPosition, description: '... up to this one.' },
   key_id: {
     ...stringValidator, description: 'Of these changes, only those that this key made.',
   },
@@ -171,10 +175,13 @@ const REVERT_VALIDATORS = {
 
 /** @throws AppError `invalid_data`; `not_found` for an id that is not of this seller's imports */
 function parseRevertRequest(
-  body: unknown, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
+  body: unknown, { sellerId, position, generation }: Caller,
 ): RevertRequest {
   const reader = new ObjectReader(body, { dry_run: false, force: false }, true);
-  const members = reader.readAll({ ...REVERT_VALIDATORS, key_id: ownKeyValidator(sellerId) });
+  const revision = positionValidator(generation);
+  const members = reader.readAll({
+    ...REVERT_VALIDATORS, key_id: ownKeyValidator(sellerId), after: revision, up_to: revision,
+  });
   reader.assertValid();
   const options = { isDryRun: members.dry_run === true, isForced: members.force === true };
   if (members.import === undefined) {

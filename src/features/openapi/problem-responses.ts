@@ -34,7 +34,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   not_found: ['You have no product with this id.'],
   method_not_allowed: ['This path supports GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
   not_acceptable: ['Available types: application/json. Send one of them in Accept.'],
-  request_timeout: ['The body arrived too slowly. Send it again.'],
+  request_timeout: ['The body arrived at less than 1024 bytes/s. Send the request again.'],
   sku_taken: ['You already have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],

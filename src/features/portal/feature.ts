@@ -1,6 +1,6 @@
 /** The portal: the back office under `/portal`, for sellers with a browser. */
-import { join } from 'node:path';
-import { parseText, type Parsers, switchWith } from '../../domain/arguments.ts';
+import { join, resolve } from 'node:path';
+import { type Parse, parseText, type Parsers, switchWith } from '../../domain/arguments.ts';
 import { booleanValidator } from '../../domain/validation.ts';
 import type { Feature, Pages } from '../../feature.ts';
 import type { AccountStore } from '../../store/account-store.ts';
@@ -20,7 +20,13 @@ export interface PortalShopOption {
   readonly portal?: boolean | OwnPortalOptions;
 }
 
-type OwnPortalOptions = Omit<PortalOptions, 'baseUrl' | 'clock'>;
+/** Absolute: the program may change its working directory. */
+const parsePath: Parse<string> = (value) => {
+  const text = parseText(value);
+  return 'error' in text ? text : { value: resolve(text.value) };
+};
+
+type OwnPortalOptions = Omit<PortalOptions, 'baseUrl' | 'clock' | 'isEmbedded'>;
 
 export const portal: Feature<PortalOption, PortalShopOption> = {
   connect: (_services, options) => options.portal,
@@ -49,12 +55,12 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
   embed: {
     options: {
       portal: switchWith<OwnPortalOptions>({
-        openRegistration: booleanValidator.parse, uploadFolder: parseText,
+        openRegistration: booleanValidator.parse, uploadFolder: parsePath,
       }),
     } satisfies Parsers<PortalShopOption>,
     async start({ portal: option = false }, { baseUrl, clock }) {
       const pages = option === false ? undefined
-        : loadOnDemand({ baseUrl, clock, ...(option !== true && option) });
+        : loadOnDemand({ baseUrl, clock, isEmbedded: true, ...(option !== true && option) });
       return { options: { portal: pages } };
     },
   },

@@ -1,7 +1,5 @@
 /** Limits of the portal: sign-in, pages and imports. */
 
-/** Concurrent password checks of a signed-in account; one person types one password. */
-export const CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
 /** Failed sign-ins per client address and minute; more get 429, which slows guessing. */
 export const FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
 /**
@@ -10,6 +8,8 @@ export const FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
  */
 export const FAILED_SIGN_INS_LIMIT = 10;
 export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
+/** Passwords of an account that are hashed in this window, right or wrong: hashing is costly. */
+export const PASSWORD_CHECKS_LIMIT = 60;
 /**
  * Wrong one-time passwords per window; three in a million are valid, so the chance to guess one
  * within a year is 1 %.
@@ -39,17 +39,25 @@ export const UNDO_LIFE_MS = 60 * 60 * 1000;
 export const PREFERENCE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
 /** How long the overview of a shop with products shows these steps. */
 export const TOUR_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
-/** Registrations per client address and hour, when no invitation is required. */
+/** Registrations per hour: per invitation, or per client address when none is required. */
 export const REGISTRATIONS_PER_ADDRESS_PER_HOUR = 10;
 /** Requests per session, and per address that is not signed in; people send far fewer. */
 export const PORTAL_REQUESTS_PER_MINUTE = 600;
 export const PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE = 120;
+/**
+ * Concurrent live pages and downloads of an account, and of all accounts of a shop. Browsers open
+ * at most six connections to a server, and only visible pages are live.
+ */
+export const STREAMS_PER_ACCOUNT_LIMIT = 10;
+export const PORTAL_STREAMS_PER_SELLER_LIMIT = 50;
 /** Characters of `User-Agent` and `Accept-Language` that are read; anyone can send them. */
 export const USER_AGENT_LIMIT_CHARACTERS = 200;
 export const ACCEPT_LANGUAGE_LIMIT_CHARACTERS = 200;
 /** Longest cookies that are decrypted; ours are shorter. */
 export const DEVICE_COOKIE_LIMIT_CHARACTERS = 400;
 export const TWO_FACTOR_COOKIE_LIMIT_CHARACTERS = 4_000;
+/** Longest page to return to after the sign-in; the cookie of a pending sign-in contains it. */
+export const RETURN_PATH_LIMIT_CHARACTERS = 1_000;
 /** Longest encrypted challenge of a passkey that is decrypted; ours are shorter. */
 export const CHALLENGE_LIMIT_CHARACTERS = 400;
 

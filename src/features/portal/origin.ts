@@ -1,10 +1,12 @@
 /**
  * Resolves the portal's origin for a request: the base URL over TLS, or a loopback name for a
  * client on this machine. So no browser sends a password or a session over a network in the clear.
- * Requests for any other host are rejected, which prevents DNS rebinding.
+ * Requests for any other host are rejected, which prevents DNS rebinding. Links and redirects are
+ * resolved here, too: none leads out of the portal, whatever its path was made from.
  */
 import { AppError } from '../../domain/error.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
+import { ROOT } from './route.ts';
 
 interface PortalClient {
   /** The `Host` header. */
@@ -37,6 +39,28 @@ export function resolveOrigin(
   }
   if (isLocal) return hostUrl.origin;
   throw rejected('At this address the portal is available only on the server\'s own machine.');
+}
+
+/** Only resolves paths: no link contains it. */
+const ANY_ORIGIN = 'http://portal.invalid';
+/** What a browser, a proxy or a second decoding could read as another path; no page has these. */
+const AMBIGUOUS_PATH = /\/\/|%(?:25)*(?:2e|2f|5c)/i;
+const CONTROL_OR_BACKSLASH = /[\p{Cc}\\]/u;
+
+/**
+ * The link of a page, as browsers resolve it (WHATWG URL, section 4.4). A path that is not below
+ * `/portal` then becomes the overview.
+ * @param prefix What precedes `/portal`: empty, or such as `/shop`.
+ * @param path Such as `/products?q=mug`.
+ */
+export function linkPage(prefix: string, path: string, query?: URLSearchParams): string {
+  const root = prefix + ROOT;
+  const text = path + (query && query.size > 0 ? `?${query}` : '');
+  const url = URL.parse(ANY_ORIGIN + root + (path === '/' ? text.slice(1) : text));
+  const isOwn = url !== null && !CONTROL_OR_BACKSLASH.test(path)
+    && (url.pathname === root || url.pathname.startsWith(`${root}/`))
+    && !AMBIGUOUS_PATH.test(url.pathname.slice(root.length));
+  return isOwn ? url.pathname + url.search + url.hash : root;
 }
 
 function rejected(reason: string, remedy = HOW_TO_SERVE): AppError {

@@ -1,5 +1,5 @@
 /** Builds a signed-in user's request, also to show a form draft after the user signs in again. */
-import { includesRole } from '../../domain/access/account.ts';
+import { includesRole, type Role } from '../../domain/access/account.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
@@ -7,24 +7,26 @@ import { makeCsrfToken } from './forms/csrf.ts';
 import { Form } from './forms/form.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
-import { renderRoleNeeded } from './people/roles.ts';
+import { rejectAccount } from './people/roles.ts';
 import { assertSignedIn, findSession } from './sign-in/session.ts';
 
+/** @param role The role that the page needs. */
 export function toSignedInRequest(
-  request: AnonymousPageRequest, user: SignedInSession, portal: Portal,
+  request: AnonymousPageRequest, user: SignedInSession, portal: Portal, role: Role = 'viewer',
 ): PageRequest {
   const { account, position } = user;
   const { response, record, address } = request;
   return {
-    ...request, user, account, position,
+    ...request, user, account, position, generation: portal.store.generation,
     by: { actorName: account.name, accountId: account.accountId, address },
     may: (role) => includesRole(account.role, role),
     isDraft: false,
-    format: portal.formats.get(account),
+    format: portal.findFormat(account),
     openStream: portal.streams.openerFor({
       key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
+      acquire: () => portal.limits.acquireStream(account),
       response, record,
-      reauthorize: () => assertSignedIn(request, portal),
+      reauthorize: () => assertSignedIn(request, portal, role),
     }),
   };
 }
@@ -41,7 +43,8 @@ export async function showDraft(
     ...request, path: draft.path, parameters, query: new Form(),
     csrfToken: makeCsrfToken(token), user,
   }, user, portal);
-  if (!own.may(route.role)) return renderRoleNeeded(own, portal, route.role);
+  const rejection = await rejectAccount(own, portal, route);
+  if (rejection) return rejection;
   try {
     const form = new Form(draft.fields.map(([name, value]) => [name, value]));
     return await draftRoute.show({ ...own, isDraft: true }, portal, form);

@@ -25,8 +25,8 @@ import {
   submission, viewerGet, viewerPost,
 } from './page-routes.ts';
 import {
-  inviteForm, ownNameForm, personNameForm, removalForm, revokeInvitation, roleForm, showPeople,
-  showPerson,
+  inviteForm, ownNameForm, personNameForm, removalForm, requirementForm, revokeInvitation, roleForm,
+  showPeople, showPerson, signOutPerson,
 } from './people/people.ts';
 import { exportFile } from './products/export-file.ts';
 import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
@@ -118,7 +118,9 @@ export const teamPages: PortalPart = {
     { ...viewerGet, path: '/people', section: 'People', handle: showPeople },
     ...formRoutes('owner', '/people/new', inviteForm),
     { ...ownerPost, path: '/people/invitations/{invitation}/revoke', handle: revokeInvitation },
+    ...formRoutes('owner', '/people/two-factor', requirementForm),
     { ...ownerGet, path: '/people/{account_id}', handle: showPerson },
+    { ...ownerPost, path: '/people/{account_id}/sign-out', handle: signOutPerson },
     ...formRoutes('owner', '/people/{account_id}/name', personNameForm),
     ...formRoutes('owner', '/people/{account_id}/role', roleForm),
     ...formRoutes('owner', '/people/{account_id}/remove', removalForm),

@@ -5,7 +5,7 @@
  */
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
-import { Instances } from '../../api/instances.ts';
+import { makeInstances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import { Passwords } from '../../domain/access/password.ts';
 import type { Pages, PagesRequest } from '../../feature.ts';
@@ -19,11 +19,11 @@ import {
   readAnonymousSecret,
 } from './forms/csrf.ts';
 import { Form, readForm } from './forms/form.ts';
-import { Formats } from './html/format.ts';
+import { makeFormatCache } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import { resolveOrigin } from './origin.ts';
+import { linkPage, resolveOrigin } from './origin.ts';
 import { toSignedInRequest } from './page-request.ts';
-import { renderRoleNeeded } from './people/roles.ts';
+import { rejectAccount } from './people/roles.ts';
 import {
   type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
 } from './route.ts';
@@ -38,6 +38,8 @@ export interface PortalOptions {
   readonly baseUrl?: string | undefined;
   /** Whether anyone may create an account without an invitation. Default false. */
   readonly openRegistration?: boolean;
+  /** Whether another program serves it. Default false. */
+  readonly isEmbedded?: boolean;
   /** Folder for uploads, unless a database keeps them. Default: the system's temporary folder. */
   readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
@@ -48,11 +50,12 @@ export interface PortalOptions {
 export function createPortal(
   options: PortalOptions = {}, passwords: Passwords = new Passwords(),
 ): Pages {
-  const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
+  const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
+  const { openRegistration = false, isEmbedded = false } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
-    assets: loadAssets(), passwords, formats: new Formats(clock), router,
-    additions: parts, isRegistrationOpen: openRegistration, clock, uploadFolder,
+    assets: loadAssets(), passwords, findFormat: makeFormatCache(clock), router,
+    additions: parts, isRegistrationOpen: openRegistration, isEmbedded, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
       ? [{ path: route.path, name: route.section, role: route.role }] : []),
   };
@@ -62,7 +65,7 @@ export function createPortal(
   function connect(services: Services): Portal {
     const newPortal: Portal = {
       ...services, ...shared, limits: new PortalLimits(services.store, clock),
-      pageInstances: new Instances<Portal>(() => newPortal),
+      pageInstances: makeInstances<Portal>(() => newPortal),
     };
     return newPortal;
   }
@@ -73,8 +76,7 @@ export function createPortal(
     async answer(page, services) {
       portal ??= connect(services);
       const { request, path, prefix, record } = page;
-      const link: AnonymousPageRequest['link'] = (target, query = new URLSearchParams()) =>
-        `${prefix}${ROOT}${target === '/' ? '' : target}${query.size > 0 ? `?${query}` : ''}`;
+      const link: AnonymousPageRequest['link'] = (target, query) => linkPage(prefix, target, query);
       if (path === '/') {
         record.route = '/';
         return redirect(link('/'));
@@ -119,6 +121,7 @@ async function answerRequest(
     query: new Form(page.query),
     csrfToken: makeCsrfToken(secret),
   };
+  const finish = (reply: Reply): Reply => (fresh ? addCookie(reply, fresh.cookie) : reply);
   try {
     if (!path.startsWith('/assets/')) {
       const device = user ? undefined : await readDevice(request, portal);
@@ -128,12 +131,11 @@ async function answerRequest(
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     if (user && !('isPolled' in route)) noteSessionSeen(portal, user);
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
-    const reply = await callPage(route, { ...request, parameters }, portal, browserSecret);
-    return fresh ? addCookie(reply, fresh.cookie) : reply;
+    return finish(await callPage(route, { ...request, parameters }, portal, browserSecret));
   } catch (error) {
     record.code = findCode(error);
     const own = user ? toSignedInRequest(request, user, portal) : request;
-    return renderErrorPage(error, portal, own);
+    return finish(await renderErrorPage(error, portal, own));
   }
 }
 
@@ -159,17 +161,17 @@ async function callPage(
     return route.access === 'upload' ? redirectFromUpload(request)
       : keepDraft(request, portal, route.draft);
   }
-  const own = toSignedInRequest(request, user, portal);
+  const own = toSignedInRequest(request, user, portal, route.role);
   if (route.method === 'POST' && route.access === 'signed-in') {
     const form = await readOwnForm(request, secret);
     // The session may have ended, or its role changed, while the form was being received.
     const current = await findSession(portal, readSessionToken(request.headers.cookie));
     if (!current) return redirectToSignIn(request);
     const sender = toSignedInRequest(request, current, portal);
-    return sender.may(route.role) ? route.handle(sender, portal, form)
-      : renderRoleNeeded(sender, portal, route.role);
+    return await rejectAccount(sender, portal, route) ?? route.handle(sender, portal, form);
   }
-  if (!own.may(route.role)) return renderRoleNeeded(own, portal, route.role);
+  const rejection = await rejectAccount(own, portal, route);
+  if (rejection) return rejection;
   return route.method === 'GET' ? route.handle(own, portal)
     : route.handle(own, portal, secret ?? '');
 }

@@ -6,13 +6,14 @@ import type { OpenStream } from '../../api/streams.ts';
 import type { Account, AccountReference, Role } from '../../domain/access/account.ts';
 import type { Requester } from '../../domain/access/audit.ts';
 import type { Passwords } from '../../domain/access/password.ts';
+import type { Generation } from '../../domain/revision.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { RoutePattern, Router } from '../../http/router.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
-import type { Format, Formats } from './html/format.ts';
+import type { makeFormatCache, Format } from './html/format.ts';
 import type { Content } from './html/html.ts';
 import type { PortalLimits } from './sign-in/rate-limits.ts';
 
@@ -67,7 +68,7 @@ export interface Portal extends Services {
   readonly assets: Assets;
   readonly passwords: Passwords;
   readonly limits: PortalLimits;
-  readonly formats: Formats;
+  readonly findFormat: ReturnType<typeof makeFormatCache>;
   /** The navigation's entries, for accounts that may see their pages. */
   readonly sections:
     readonly { readonly path: string; readonly name: string; readonly role: Role }[];
@@ -77,6 +78,8 @@ export interface Portal extends Services {
   readonly uploadFolder: string;
   /** Whether anyone may create an account without an invitation. */
   readonly isRegistrationOpen: boolean;
+  /** Whether it runs in another program, which may have pages of its own at the same origin. */
+  readonly isEmbedded: boolean;
   readonly clock: () => number;
 }
 
@@ -124,6 +127,7 @@ export interface PageRequest extends AnonymousPageRequest {
   may(role: Role): boolean;
   /** The catalogue's position when the request arrived. */
   readonly position: number;
+  readonly generation: Generation;
   readonly format: Format;
   /** Whether the page shows a draft, which is not saved. */
   readonly isDraft: boolean;

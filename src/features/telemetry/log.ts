@@ -56,6 +56,11 @@ export class Log {
     if (this.has(level)) this.#add(level, event, fields);
   }
 
+  /** At every level except `off`. */
+  writeSecurityEvent(event: string, fields: Fields): void {
+    if (this.has('error')) this.#add('warn', event, fields);
+  }
+
   /** Switches to the next level, or from the last one to `off`, and always logs the new level. */
   step(): void {
     const next = (LOG_LEVELS.indexOf(this.#level) + 1) % LOG_LEVELS.length;
@@ -64,15 +69,12 @@ export class Log {
   }
 
   /** Resolves within 1 s to whether all lines were written. */
-  close(): Promise<boolean> {
+  async close(): Promise<boolean> {
     this.#flush();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, LOG_CLOSE_TIMEOUT_MS, false);
-      this.#stream.write('', () => { // after all pending writes
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    using _timer = setTimeout(resolve, LOG_CLOSE_TIMEOUT_MS, false);
+    this.#stream.write('', () => resolve(true)); // after all pending writes
+    return await promise;
   }
 
   #add(level: LineLevel, event: string, fields: Fields): void {

@@ -5,21 +5,25 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { inspect } from 'node:util';
 import { AppError } from '../../domain/error.ts';
+import { formatSellerId } from '../../domain/id.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import type { LoadedFeature, Operator, Pages, RunningServer, Settings } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel, logRequest } from './log.ts';
-import { METRICS_HOST, METRICS_TOKEN_MIN_CHARACTERS } from './limits.ts';
+import {
+  LOGGED_SECURITY_EVENTS_PER_MINUTE, METRICS_HOST, METRICS_TOKEN_MIN_CHARACTERS,
+} from './limits.ts';
 import { isFromWebPage } from '../../http/request/client-address.ts';
 import {
-  createProblem, type ErrorReporter, replyWithProblem,
+  createProblem, describeError, type ErrorReporter, replyWithProblem,
 } from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
 import { methodNotAllowedDetail } from '../../http/router.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
+import { makeRateLimiter } from '../../runtime/rate-limiter.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { formatFamilies, METRICS_TYPE } from './prometheus.ts';
 import { ServerMetrics } from './server-metrics.ts';
@@ -51,6 +55,9 @@ export function startTelemetry(
     else log.write(name, 'notice', { message });
   };
   const metrics = createMetricsEndpoint(settings, log);
+  const securityEvents = makeRateLimiter(
+    { limit: LOGGED_SECURITY_EVENTS_PER_MINUTE, windowMs: MINUTE_MS }, 1, () => performance.now(),
+  );
   const onRequestComplete = (entry: AccessLogEntry): void => {
     metrics?.count(entry);
     logRequest(log, entry);
@@ -59,9 +66,14 @@ export function startTelemetry(
     operator: {
       note: notice('info'),
       warn: notice('warn'),
-      report: ({ id, error }) => log.write('error', 'error', { id, error: inspect(error) }),
+      report: ({ id, error }) => log.write('error', 'error', { id, error: describeError(error) }),
       get onRequestComplete() {
         return metrics || log.has('warn') ? onRequestComplete : undefined;
+      },
+      onSecurityEvent({ securityEvent = '', sellerId, accountId: account }) {
+        if (!securityEvents.take('').isAllowed) return;
+        const seller = sellerId === undefined ? undefined : formatSellerId(sellerId);
+        log.writeSecurityEvent(securityEvent, { seller, account });
       },
       async close() {
         // Unwritten log lines would keep the process alive.

@@ -5,13 +5,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
-  EVENT_LOOP_DELAY_BUCKETS_SECONDS, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS,
+  EVENT_LOOP_DELAY_BUCKETS_SECONDS, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS, METRICS_QUERY_TIMEOUT_MS,
   REQUEST_DURATION_BUCKETS_SECONDS,
 } from './limits.ts';
 import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
-import { Histogram } from '../../runtime/histogram.ts';
+import { readOpenFileLimit } from '../../http/server/idle-connections.ts';
+import { makeHistogram } from '../../runtime/histogram.ts';
 import {
   counter, gauge, type Labels, type MetricFamily, samplesBy,
 } from '../../runtime/metric-family.ts';
@@ -21,7 +23,7 @@ import { histogram } from './prometheus.ts';
 const MANIFEST = new URL('../../../package.json', import.meta.url);
 
 interface RouteMetrics {
-  readonly durations: Histogram;
+  readonly durations: ReturnType<typeof makeHistogram>;
   /** By method and status. */
   readonly requests: Map<string, { readonly labels: Labels; value: number }>;
   sentBytes: number;
@@ -33,8 +35,10 @@ export class ServerMetrics {
   readonly #log: Log;
   readonly #version = readVersion();
   readonly #routes = new Map<string, RouteMetrics>();
+  /** Requests over a rate limit, by whose limit it was. */
+  readonly #limited = { key: 0, portal: 0, address: 0 };
   /** Not the `perf_hooks` histogram, which has no buckets and misses delays while it is reset. */
-  readonly #delays = new Histogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
+  readonly #delays = makeHistogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
   readonly #timer: NodeJS.Timeout;
   #sampledAt = performance.now();
 
@@ -52,15 +56,17 @@ export class ServerMetrics {
     clearInterval(this.#timer);
   }
 
-  count({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
+  count(entry: AccessLogEntry): void {
+    const { method, route, status, durationMs, sentBytes, isComplete } = entry;
     const metrics = this.#routes.get(route) ?? {
-      durations: new Histogram(REQUEST_DURATION_BUCKETS_SECONDS), requests: new Map(),
+      durations: makeHistogram(REQUEST_DURATION_BUCKETS_SECONDS), requests: new Map(),
       sentBytes: 0, incomplete: 0,
     };
     this.#routes.set(route, metrics);
     metrics.durations.add(durationMs / 1_000);
     metrics.sentBytes += sentBytes;
     if (!isComplete) metrics.incomplete += 1;
+    if (status === 429) this.#limited[findLimit(entry)] += 1;
     const name = `${method}${status}`;
     const requests = metrics.requests.get(name)
       ?? { labels: { method, route, status: String(status) }, value: 0 };
@@ -72,10 +78,10 @@ export class ServerMetrics {
     const { written, dropped } = this.#log.readMetrics();
     return [
       ...this.#listRequests(),
-      gauge('http_requests_in_flight', 'Requests in flight.', server.inFlightCount()),
+      ...listLoad(server),
       ...listConnections(server),
       ...await listStore(server),
-      ...server.listMetrics(),
+      ...await server.listMetrics(),
       counter('log_lines_total', 'Log lines written.', written),
       counter('log_lines_dropped_total', 'Log lines dropped because the reader was too slow.',
         dropped),
@@ -103,8 +109,26 @@ export class ServerMetrics {
       counter('http_requests_incomplete_total',
         'Requests whose client disconnected before the whole response was sent.',
         byRoute(({ incomplete }) => incomplete)),
+      counter('http_requests_limited_total', 'Requests over a rate limit (429): of a key or its '
+        + 'seller, of the portal, or of an address whose authentications failed.',
+        samplesBy('limit', this.#limited)),
     ];
   }
+}
+
+/** Whose limit a request with status 429 was over. */
+function findLimit({ keyId, route }: AccessLogEntry): 'key' | 'portal' | 'address' {
+  if (keyId !== undefined) return 'key';
+  return route.startsWith('/portal') ? 'portal' : 'address';
+}
+
+function listLoad({ readLoad }: RunningServer): MetricFamily[] {
+  const { requests, streams, imports } = readLoad();
+  return [
+    gauge('http_requests_in_flight', 'Requests in flight.', requests),
+    gauge('http_streams', 'Open streams, and requests that wait for changes.', streams),
+    gauge('http_imports', 'Imports and stock files in progress.', imports),
+  ];
 }
 
 function listConnections({ readConnections }: RunningServer): MetricFamily[] {
@@ -121,7 +145,8 @@ function listConnections({ readConnections }: RunningServer): MetricFamily[] {
 async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
   const metrics = await store.readMetrics();
   const { disk, pool } = metrics;
-  const isFailing = metrics.lastFailure !== undefined || !metrics.canWrite;
+  const searchLag = metrics.readSearchLag?.();
+  const isFailing = metrics.lastFailure !== undefined || metrics.failure !== undefined;
   return [
     histogram('store_commit_duration_seconds',
       'Duration of commits, including failed ones. A commit may contain many mutations.',
@@ -131,28 +156,45 @@ async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
     gauge('store_changes_waiting', 'Mutations waiting for their commit.', metrics.waitingChanges),
     // A store on a database server has no disk here, and one on a disk needs no connections.
     ...disk ? [
-      gauge('store_log_bytes', 'Size of the catalogue\'s write-ahead log.', disk.walBytes),
+      gauge('store_wal_bytes', 'Size of the catalogue\'s write-ahead log.', disk.walBytes),
       gauge('store_disk_free_bytes', 'Free disk space for the data folder.', disk.freeBytes),
+      gauge('store_disk_free_inodes', 'Files that the disk of the data folder has room for.',
+        disk.freeInodes ?? []),
     ] : [],
+    ...searchLag === undefined ? [] : [gauge('store_search_lag_changes',
+      'Changes that the search has not read yet. It reads them before a search, and when idle.',
+      searchLag)],
     ...pool ? [
       gauge('store_pool_connections', 'Open connections to the database server.', pool.connections),
       gauge('store_pool_waiting', 'Queries and transactions waiting for a connection.',
         pool.waiting),
       histogram('store_round_trip_duration_seconds', 'Duration of the database server\'s answers.',
         pool.roundTrips),
+      gauge('store_oldest_transaction_seconds',
+        'Age of the oldest open transaction of the database role; it may hold locks.',
+        await readOldestTransaction(store) ?? []),
     ] : [],
   ];
+}
+
+/** Undefined if the database server does not answer in time. */
+function readOldestTransaction(store: RunningServer['store']): Promise<number | undefined> {
+  const late = wait(METRICS_QUERY_TIMEOUT_MS, undefined, { ref: false });
+  return Promise.race([store.readOldestTransaction?.().catch(() => undefined), late]);
 }
 
 async function listProcess(): Promise<MetricFamily[]> {
   const { user, system } = process.cpuUsage();
   const openFiles = await readdir('/proc/self/fd').catch(() => undefined); // a system without it
+  const maxFiles = readOpenFileLimit();
   return [
     gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
     gauge('process_start_time_seconds', 'Unix time when the process started.',
       performance.timeOrigin / 1_000),
     gauge('process_open_fds', 'Open files and sockets.', openFiles?.length ?? []),
+    gauge('process_max_fds', 'Limit of open files and sockets.',
+      maxFiles === Infinity ? [] : maxFiles),
   ];
 }
 

@@ -66,7 +66,7 @@ export async function deliver(
     exchange: request && { ...request, response: response?.record },
   });
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  using _timer = setTimeout(() => deadline.abort(), timeoutMs);
   const signal = AbortSignal.any([deadline.signal, stop]);
   try {
     const requester = { sellerId: webhook.sellerId, isFailing: webhook.failures > 0 };
@@ -81,8 +81,6 @@ export async function deliver(
     if (stop.aborted) return undefined;
     const timeout = `timed out after ${timeoutMs / 1000} s`;
     return finish(deadline.signal.aborted ? timeout : describeFailure(error));
-  } finally {
-    clearTimeout(timer);
   }
 }
 

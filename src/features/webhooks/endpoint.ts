@@ -3,7 +3,8 @@
  * it is sent, so after a failure or a restart, the same changes are sent under the same id.
  */
 import {
-  WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF,
+  WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_REJECTED_BACKOFF,
+  WEBHOOK_RETRY_BACKOFF,
 } from './limits.ts';
 import type { WebhookReference } from '../../domain/id.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -11,15 +12,14 @@ import type { Webhook, WebhookMessage, WebhookStep } from '../../domain/webhooks
 import type { WebhookResult } from '../../domain/webhooks/webhook-attempt.ts';
 import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
 import type { ErrorReporter } from '../../http/response/problem.ts';
-import { retryDelayMs } from '../../runtime/backoff.ts';
-import type { AccessStore } from '../../store/access-store.ts';
-import type { HistoryStore } from '../../store/history-store.ts';
-import type { WebhookStore } from '../../store/webhook-store.ts';
+import { parseRetryAfter, retryDelayMs } from '../../runtime/backoff.ts';
+import { forgottenUpTo, type Moment } from '../../runtime/clock.ts';
+import type { Store } from '../../store/store.ts';
 import { deliver, type DeliveryOptions, isSuccess } from './deliver.ts';
 import { findNextMessage, readMessage } from './message.ts';
 
 export interface EndpointOptions extends DeliveryOptions {
-  readonly store: AccessStore & HistoryStore & WebhookStore;
+  readonly store: Store;
   /** From 0, below 1. */
   readonly random: () => number;
   /** Counts the attempts of this process. */
@@ -39,6 +39,8 @@ const PRUNED = 'The next changes are no longer in the history. Export the catalo
   + 'from the position of the export.';
 const THEN_ACTIVE = 'Then set the status to active.';
 const GONE = 410;
+/** Unauthorized, Forbidden, Not Found, Method Not Allowed: the endpoint or its URL is wrong. */
+const REJECTED: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 /** Sends until nothing is left, an attempt fails, or other endpoints should be served. */
 export async function sendToEndpoint(
@@ -84,16 +86,13 @@ async function attempt(
   const headers = signMessage({ id: message.id, at: clock(), body }, secrets);
   const result = await deliver(webhook, body, headers, options);
   if (!result) return false;
-  options.attempts[classify(result.status)] += 1;
-  const step = isSuccess(result.status)
+  const isDelivered = isSuccess(result.status);
+  const outcome = isDelivered ? 'delivered' : result.status === undefined ? 'failed' : 'refused';
+  options.attempts[outcome] += 1;
+  const step = isDelivered
     ? await planNext(webhook, message, options)
-    : planRetry(webhook, result, clock(), options.random());
+    : planRetry(webhook, result, store.now(), options.random());
   return store.endWebhookAttempt(webhook, message, result, step);
-}
-
-function classify(status: number | undefined): keyof AttemptCounts {
-  if (status === undefined) return 'failed';
-  return isSuccess(status) ? 'delivered' : 'refused';
 }
 
 /**
@@ -109,14 +108,19 @@ async function planNext(
 
 /** The step after a failed attempt: when to retry, or why the endpoint is disabled. */
 function planRetry(
-  webhook: Webhook, { status, outcome }: WebhookResult, at: number, random: number,
+  webhook: Webhook, { status = 0, outcome, exchange }: WebhookResult, { wall, lived }: Moment,
+  random: number,
 ): WebhookStep {
-  const retryAt = at + retryDelayMs(WEBHOOK_RETRY_BACKOFF, webhook.failures, { random });
-  const failingMs = at - (webhook.failingSince ?? at);
+  const fieldOf = (name: string): string | undefined =>
+    exchange?.response?.headers.find((header) => header.name.toLowerCase() === name)?.value;
+  const retryAfterMs = (parseRetryAfter(fieldOf('retry-after'), fieldOf('date')) ?? 0) * 1000;
+  const backoff = REJECTED.has(status) ? WEBHOOK_REJECTED_BACKOFF : WEBHOOK_RETRY_BACKOFF;
+  const retryAt = wall + retryDelayMs(backoff, webhook.failures, { random, retryAfterMs });
   const days = WEBHOOK_GIVE_UP_MS / DAY_MS;
   const disabledReason = status === GONE
     ? 'The endpoint responded with 410 (Gone).'
     : `Every attempt of ${days} days failed; the last one: ${outcome}.`;
-  const isOver = status === GONE || failingMs >= WEBHOOK_GIVE_UP_MS;
+  const isOver = status === GONE
+    || (webhook.failingLivedSince ?? lived) <= forgottenUpTo(lived, WEBHOOK_GIVE_UP_MS);
   return { isDelivered: false, retryAt, disabledReason: isOver ? disabledReason : undefined };
 }

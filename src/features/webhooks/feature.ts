@@ -124,11 +124,16 @@ async function loadWebhooks(
   };
 }
 
-function listMetrics({ readMetrics }: Webhooks): readonly MetricFamily[] {
-  const { attempts, inFlight } = readMetrics();
+async function listMetrics({ readMetrics }: Webhooks): Promise<readonly MetricFamily[]> {
+  const { attempts, inFlight, leases = 0, oldestMessageAt } = await readMetrics();
   return [
     counter('webhook_attempts_total', 'Attempts to send a message.',
       samplesBy('outcome', attempts)),
     gauge('webhook_deliveries_in_flight', 'Webhook deliveries in flight.', inFlight),
+    gauge('webhook_leases', 'Leases to deliver webhooks that this process has: 1 with a data '
+      + 'folder, up to 64 in total with a database server.', leases),
+    gauge('webhook_oldest_message_timestamp_seconds',
+      'Unix time of the oldest message that an active webhook has not delivered.',
+      oldestMessageAt === undefined ? [] : oldestMessageAt / 1000),
   ];
 }

@@ -35,6 +35,10 @@ export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
 export const CONCURRENT_DNS_LOOKUPS_LIMIT = 3;
 /** Delays before a failed message is retried; they double up to a day. */
 export const WEBHOOK_RETRY_BACKOFF: Backoff = { firstMs: 5_000, limitMs: WEBHOOK_RETRY_LIMIT_MS };
+/** The same after a response that no retry changes, unless someone corrects the endpoint. */
+export const WEBHOOK_REJECTED_BACKOFF: Backoff = {
+  firstMs: 5 * 60 * 1000, limitMs: WEBHOOK_RETRY_LIMIT_MS,
+};
 /** Time after which an endpoint that keeps failing is disabled; longer than a long weekend. */
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
 /** Minimum interval between polls for due endpoints; each poll is a few reads. */

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { WEBHOOK_MESSAGE_CHANGES_LIMIT, WEBHOOK_MESSAGE_LIMIT_CHARACTERS } from './limits.ts';
 import { type Change, formatChange, formatOrigin } from '../../domain/catalogue/change.ts';
 import { formatProduct } from '../../domain/catalogue/product.ts';
-import { AppError } from '../../domain/error.ts';
+import { undefinedIf } from '../../domain/error.ts';
 import { formatWebhookId, type ProductId, type WebhookReference } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
@@ -15,9 +15,9 @@ import {
   EVENT_NAMES, findChangeTypes, listEvents, selectsLowStock, type WebhookType,
 } from '../../domain/webhooks/webhook-type.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
-import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
+import type { ChangePage, ChangeQuery } from '../../store/history-store.ts';
 import { HISTORY_SCAN_LIMIT } from '../../store/limits.ts';
-import type { WebhookStore } from '../../store/webhook-store.ts';
+import type { Store } from '../../store/store.ts';
 
 interface NextMessage {
   /** All changes up to here were delivered, or have types that the webhook does not send. */
@@ -47,7 +47,7 @@ interface SelectedEvent {
  * pruned. Reads up to 5,000 changes that have no event.
  */
 export async function findNextMessage(
-  store: HistoryStore & WebhookStore, webhook: Webhook, at: number, previous?: WebhookMessage,
+  store: Store, webhook: Webhook, at: number, previous?: WebhookMessage,
 ): Promise<NextMessage | undefined> {
   const scan = await planScan(store, webhook, previous);
   const products = new Map<ProductId, string>();
@@ -68,7 +68,7 @@ export async function findNextMessage(
 }
 
 async function planScan(
-  store: WebhookStore, { sellerId, types, delivery, position }: Webhook,
+  store: Store, { sellerId, types, delivery, position }: Webhook,
   previous: WebhookMessage | undefined,
 ): Promise<Scan> {
   const isSingle = delivery === 'single';
@@ -91,7 +91,7 @@ async function planScan(
 
 /** The events of a page for one message. `products` has the JSON of those read so far. */
 async function selectEvents(
-  store: HistoryStore, { changes }: ChangePage, { selection, isSingle, resumed }: Scan,
+  store: Store, { changes }: ChangePage, { selection, isSingle, resumed }: Scan,
   products: Map<ProductId, string>,
 ): Promise<readonly SelectedEvent[]> {
   const selected: SelectedEvent[] = [];
@@ -121,7 +121,7 @@ function makeMessage(
 
 /** The JSON text of a message, the same each time; undefined if its changes are pruned. */
 export async function readMessage(
-  store: HistoryStore, webhook: WebhookReference, message: WebhookMessage,
+  store: Store, webhook: WebhookReference, message: WebhookMessage,
 ): Promise<string | undefined> {
   const { sellerId } = webhook;
   const { first, last, types, event } = message;
@@ -135,14 +135,15 @@ export async function readMessage(
     }
     after = page.next;
   }
+  const data = beginData(store, webhook);
   const [change] = changes;
-  if (event === undefined || !change) return formatBatch(webhook, message, changes);
+  if (event === undefined || !change) return formatBatch(data, message, changes);
   const product = change.product ?? await readProduct(store, change);
-  return product && formatEvent(webhook, change, product, { ...message, event });
+  return product && formatEvent(data, change, product, { ...message, event });
 }
 
 /** Whether the history has the changes that are to be sent next; false if they are pruned. */
-export async function hasNextChanges(store: HistoryStore, webhook: Webhook): Promise<boolean> {
+export async function hasNextChanges(store: Store, webhook: Webhook): Promise<boolean> {
   const { sellerId, position, message } = webhook;
   const next = message ? await readMessage(store, webhook, message)
     : await listChanges(store, sellerId, { types: null, after: position, limit: 1 });
@@ -164,7 +165,7 @@ export function formatTestMessage(webhook: WebhookReference, at: number): string
  * knows the product from its changes, up to the stock.
  */
 async function addProduct(
-  store: HistoryStore, change: Change, products: Map<ProductId, string>,
+  store: Store, change: Change, products: Map<ProductId, string>,
 ): Promise<Change> {
   const { type, productId, movement: { before, after } } = change;
   if (type === 'deleted') products.delete(productId);
@@ -179,7 +180,7 @@ async function addProduct(
  * archived product has none, since lists of low stock leave it out.
  */
 async function listSelected(
-  store: HistoryStore, change: Change, { types, lowStock }: Selection,
+  store: Store, change: Change, { types, lowStock }: Selection,
 ): Promise<readonly WebhookType[]> {
   const { before, after } = change.movement;
   if (lowStock === undefined || after >= before) return listEvents(change, types, undefined);
@@ -196,23 +197,28 @@ function findThreshold(product: string, ofShop: number | undefined): number | un
   return archived ? undefined : own ?? ofShop;
 }
 
+/** Receivers remember positions, so in a restored catalogue they get the generation, too. */
+function beginData({ generation }: Store, webhook: WebhookReference): string {
+  return `"data":{"webhook_id":"${formatWebhookId(webhook)}"`
+    + (generation === undefined ? '' : `,"generation":"${generation}"`);
+}
+
 function formatBatch(
-  webhook: WebhookReference, { first, last, at }: WebhookMessage, changes: readonly Change[],
+  data: string, { first, last, at }: WebhookMessage, changes: readonly Change[],
 ): string {
   return `{"type":"changes","timestamp":"${formatTime(at)}"`
-    + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"`
-    + `,"first_position":${first},"last_position":${last}`
+    + `,${data},"first_position":${first},"last_position":${last}`
     + `,"changes":[${changes.map(formatChange).join(',')}]}}`;
 }
 
 /** A message with one change: the same members for each type, so that services can map them. */
 function formatEvent(
-  webhook: WebhookReference, change: Change, product: string,
+  data: string, change: Change, product: string,
   { event, lowStock }: Pick<WebhookMessage, 'lowStock'> & { readonly event: WebhookType },
 ): string {
   const { before, after, reason, source, sequence } = change.movement;
   return `{"type":"${EVENT_NAMES[event]}","timestamp":"${formatTime(change.at)}"`
-    + `,"data":{"webhook_id":"${formatWebhookId(webhook)}","position":${change.position}`
+    + `,${data},"position":${change.position}`
     + `,${formatOrigin(change)}`
     + `,"stock_before":${before},"stock_after":${after},"stock_delta":${after - before}`
     + `,"reason":${JSON.stringify(reason ?? null)},"source":${JSON.stringify(source ?? null)}`
@@ -223,28 +229,18 @@ function formatEvent(
 
 /** The product after a stock movement; undefined if the history is pruned. */
 async function readProduct(
-  store: HistoryStore, { sellerId, productId, position }: Change,
+  store: Store, { sellerId, productId, position }: Change,
 ): Promise<string | undefined> {
-  const product = await unlessPruned(() =>
-    store.findProductAt(sellerId, { id: productId }, position));
+  const product = await undefinedIf(
+    'history_pruned', store.findProductAt(sellerId, { id: productId }, position),
+  );
   return product && formatProduct(product);
 }
 
 function listChanges(
-  store: HistoryStore, sellerId: Webhook['sellerId'],
+  store: Store, sellerId: Webhook['sellerId'],
   { types, after, limit }: Pick<Webhook, 'types'> & Pick<ChangeQuery, 'after' | 'limit'>,
 ): Promise<ChangePage | undefined> {
-  return unlessPruned(() =>
-    store.listChanges(sellerId, { after, limit, types: findChangeTypes(types) }));
-}
-
-async function unlessPruned<Result>(
-  read: () => Promise<Result | undefined>,
-): Promise<Result | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'history_pruned') return undefined;
-    throw error;
-  }
+  const query = { after, limit, types: findChangeTypes(types) };
+  return undefinedIf('history_pruned', store.listChanges(sellerId, query));
 }

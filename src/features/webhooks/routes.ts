@@ -82,7 +82,8 @@ export async function retryWebhook(request: ApiRequest, services: Services): Pro
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
 export async function replayWebhook(request: ApiRequest, services: Services): Promise<Reply> {
   const { id } = referenceOf(request, services);
-  const position = parseReplay(await request.readJson(), request.caller.position);
+  const { position: current, generation } = request.caller;
+  const position = parseReplay(await request.readJson(), current, generation);
   return replyWritten(await services.store.replayWebhook(toWriteContext(request), id, position));
 }
 

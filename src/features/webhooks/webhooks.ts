@@ -14,7 +14,7 @@ import {
   describeMessage, type TestMessage, type WebhookAttempt, type WebhookAttemptDetail,
 } from '../../domain/webhooks/webhook-attempt.ts';
 import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
-import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../domain/concurrency-limiter.ts';
 import { type ErrorReporter, safeErrorReporter } from '../../http/response/problem.ts';
 import type { Store } from '../../store/store.ts';
 import { deliver, describeFailure } from './deliver.ts';
@@ -62,8 +62,14 @@ export interface Webhooks {
    * @throws AppError as `sendTest`; `history_pruned`; `not_found` if the message was not stored
    */
   resend(webhook: Webhook, attempt: WebhookAttemptDetail): Promise<WebhookAttempt>;
-  /** Deliveries in flight, and the attempts of this process by result. */
-  readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
+  /**
+   * Deliveries in flight, the attempts of this process by result, and the metrics of a
+   * `DeliveryMember` once this process takes part.
+   */
+  readMetrics(): Promise<{
+    readonly inFlight: number; readonly attempts: Readonly<AttemptCounts>;
+    readonly leases?: number; readonly oldestMessageAt?: number | undefined;
+  }>;
   /** Aborts deliveries in flight, within 2 s. */
   close(): Promise<void>;
 }
@@ -98,9 +104,8 @@ export function startWebhooks({
     }),
     resend: (webhook, { message }) => onRequest(webhook, async () =>
       sendNow(webhook, ...await readSent(webhook, message, endpoint), endpoint)),
-    readMetrics: () => ({
-      inFlight: worker.inFlightCount(), attempts: { ...endpoint.attempts },
-    }),
+    readMetrics: async () =>
+      ({ ...await worker.readMetrics(), attempts: { ...endpoint.attempts } }),
     close() {
       stop.abort();
       return worker.close();

@@ -31,8 +31,8 @@ export class WebhookWorker {
     this.#polling = this.#pollUntilStopped();
   }
 
-  inFlightCount(): number {
-    return this.#inFlight.size;
+  async readMetrics() {
+    return { inFlight: this.#inFlight.size, ...await this.#member?.readMetrics() };
   }
 
   /** Call it after aborting `stop`. Waits up to 2 s; aborted attempts are repeated later. */

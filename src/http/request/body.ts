@@ -211,7 +211,8 @@ function readWithMinimumRate(request: IncomingMessage): AsyncGenerator<Buffer, v
     if (waitedMs >= BODY_MIN_RATE_INTERVAL_MS) {
       const rate = (receivedBytes - earlierBytes) * 1000 / BODY_MIN_RATE_INTERVAL_MS;
       if (rate < BODY_MIN_RATE_BYTES_PER_SECOND) {
-        throw new AppError('request_timeout', 'The body arrived too slowly. Send it again.');
+        const detail = `The body arrived at less than ${BODY_MIN_RATE_BYTES_PER_SECOND} bytes/s.`;
+        throw new AppError('request_timeout', `${detail} Send it again.`);
       }
       [waitedMs, earlierBytes] = [0, receivedBytes];
     }

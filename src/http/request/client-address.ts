@@ -50,47 +50,41 @@ export function readPeerAddress({ socket }: IncomingMessage): string {
   return normaliseAddress(socket.remoteAddress ?? '');
 }
 
-export class TrustedProxies {
-  /** Whether an address is that of a trusted proxy. */
-  readonly has: (address: string) => boolean;
-  readonly #hasUnix: boolean;
-  readonly #isNone: boolean;
+/** @param proxies Addresses, CIDR ranges and `unix`. @throws AppError `invalid_data` */
+export function makeTrustedProxies(proxies: readonly string[]) {
+  const ranges = parseAddressRanges(proxies.filter((proxy) => proxy !== UNIX));
+  if ('error' in ranges) throw new AppError('invalid_data', ranges.error.detail);
+  const has = addressMatcher(ranges.value);
+  const hasUnix = proxies.includes(UNIX);
 
-  /** @param proxies Addresses, CIDR ranges and `unix`. @throws AppError `invalid_data` */
-  constructor(proxies: readonly string[]) {
-    const ranges = parseAddressRanges(proxies.filter((proxy) => proxy !== UNIX));
-    if ('error' in ranges) throw new AppError('invalid_data', ranges.error.detail);
-    this.has = addressMatcher(ranges.value);
-    this.#hasUnix = proxies.includes(UNIX);
-    this.#isNone = proxies.length === 0;
-  }
-
-  /** @throws AppError `bad_request` if a trusted proxy's headers are malformed or contradictory */
-  readClientAddress(request: IncomingMessage, peer = readPeerAddress(request)): string {
-    if (this.#isNone || !this.#isTrusted(peer, request.socket)) return peer;
-    const [address = peer, other = address] = readForwardedNodes(request)
-      .map((nodes) => this.#follow(peer, nodes));
-    if (address === other) return address;
-    const detail = 'The headers "forwarded" and "x-forwarded-for" name different clients.';
-    throw new AppError('bad_request', detail);
-  }
-
-  #isTrusted(peer: string, { localAddress, destroyed }: Socket): boolean {
-    if (peer !== '') return this.has(peer);
-    return this.#hasUnix && localAddress === undefined && !destroyed;
-  }
+  const isTrusted = (peer: string, { localAddress, destroyed }: Socket): boolean =>
+    (peer === '' ? hasUnix && localAddress === undefined && !destroyed : has(peer));
 
   /** Follows the nodes from the nearest, across trusted proxies, to the first other node. */
-  #follow(peer: string, nodes: readonly string[]): string {
+  function follow(peer: string, nodes: readonly string[]): string {
     let nearest = peer;
     for (const node of nodes.toReversed()) {
       const address = findNodeAddress(node);
       if (address === undefined) return nearest;
       nearest = address;
-      if (!this.has(address)) return nearest;
+      if (!has(address)) return nearest;
     }
     return nearest;
   }
+
+  return {
+    /** Whether an address is that of a trusted proxy. */
+    has,
+    /** @throws AppError `bad_request` if a trusted proxy's headers are malformed or differ */
+    readClientAddress(request: IncomingMessage, peer = readPeerAddress(request)): string {
+      if (proxies.length === 0 || !isTrusted(peer, request.socket)) return peer;
+      const [address = peer, other = address] = readForwardedNodes(request)
+        .map((nodes) => follow(peer, nodes));
+      if (address === other) return address;
+      const detail = 'The headers "forwarded" and "x-forwarded-for" name different clients.';
+      throw new AppError('bad_request', detail);
+    },
+  };
 }
 
 /** The nodes of `Forwarded`, nearest last; '' for an element without a node. */

@@ -187,7 +187,8 @@ class NumberValidator {
 
   /** Returns the end of the number that starts here. */
   pass(at: number): number {
-    const text = readNumber(this.#text, at);
+    NUMBER.lastIndex = at;
+    const [text = ''] = NUMBER.exec(this.#text) ?? [];
     const error = this.firstInexact ? undefined : validateNumberText(text);
     if (error) this.firstInexact = { at, error };
     return at + text.length;
@@ -211,11 +212,6 @@ function unescapeName(quoted: string): string {
   if (!name.includes('\\')) return name;
   const hint = 'Use names without quotes, backslashes and control characters.';
   throw invalidJson(`The member name ${name} is not accepted. ${hint}`);
-}
-
-function readNumber(text: string, start: number): string {
-  NUMBER.lastIndex = start;
-  return NUMBER.exec(text)?.[0] ?? '';
 }
 
 /** The index of the closing quote of the string that opens at `start`. */

@@ -1,6 +1,7 @@
 /**
  * Content negotiation (RFC 9110 section 12): the available media type or coding that a client
- * prefers. Ignores media range parameters other than the weight, since our types have none.
+ * prefers. Ignores media range parameters other than the weight, except where a handler asks for
+ * one.
  */
 import { AppError } from '../../domain/error.ts';
 
@@ -26,6 +27,14 @@ export function negotiate(accept: string | undefined, produces: readonly string[
   if (best !== undefined) return best;
   const detail = `Available types: ${produces.join(', ')}. Send one of them in Accept.`;
   throw new AppError('not_acceptable', detail);
+}
+
+/** Whether `Accept` has a range of this media type with this parameter, such as `end=record`. */
+export function hasParameter(accept: string | undefined, type: string, parameter: string): boolean {
+  return (accept ?? '').toLowerCase().replaceAll('"', '').split(',').some((element) => {
+    const [range, ...parameters] = element.split(';').map((part) => part.trim());
+    return range === type && parameters.includes(parameter);
+  });
 }
 
 /**

@@ -111,5 +111,10 @@ function validateBody({ method = '', headers, httpVersionMinor }: IncomingMessag
     if (length !== undefined) return 'Send Content-Length or Transfer-Encoding, not both.';
   }
   const hasBody = coding !== undefined || Number(length ?? 0) !== 0;
-  return hasBody && WITHOUT_BODY.has(method) ? `Send ${method} without a body.` : undefined;
+  if (!hasBody || !WITHOUT_BODY.has(method)) return undefined;
+  // An HTTP/2 stream that ends with an empty DATA frame becomes an empty chunked body (HAProxy,
+  // Envoy). Whether it is empty is known only once it has been read.
+  return coding === undefined ? `Send ${method} without a body.`
+    : `Send ${method} without a body and without Transfer-Encoding, even if the body is empty. A `
+      + 'gateway from HTTP/2 adds it unless the client ends the stream with its headers.';
 }

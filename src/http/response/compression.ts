@@ -43,6 +43,7 @@ export class Compressor {
     if (!isLong || !isCompressible(reply)) return reply;
     const accepted = headers['accept-encoding'];
     if (isStream(body)) {
+      if (reply.headers['content-length'] !== undefined) return vary(reply); // its length stays
       // The response to a write is a progress report: it must not wait until a block is full.
       if (method !== 'GET' && method !== 'HEAD') return reply;
       const coding = negotiateCoding(accepted, STREAM_CODINGS);

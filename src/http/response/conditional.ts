@@ -1,26 +1,25 @@
 /**
  * Entity tags and conditional requests (RFC 9110 sections 8.8.3 and 13). A resource's tag is its
- * position. The tag of a compressed form adds the coding (`"12-gzip"`) and always means the same
- * position.
+ * revision. The tag of a compressed form adds the coding (`"12-gzip"`) and always means the same
+ * revision.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../domain/error.ts';
 import {
-  assertPrecondition, type PositionSet, type Precondition,
+  assertPrecondition, type Precondition, type RevisionSet,
 } from '../../domain/precondition.ts';
+import { findRevision, type Revision } from '../../domain/revision.ts';
 import type { ContentCoding } from '../request/negotiate.ts';
 
 const TAGS = /(W\/)?("[^"]*")/g;
 // Recipients accept empty list elements (RFC 9110 section 5.6.1.2).
 const TAG_LIST = /^[\t ,]*(?:(?:W\/)?"[^"]*"[\t ]*(?:,[\t ,]*|$))+$/;
 const CODED_END = /-(?:br|gzip)"$/;
-/** At most 15 digits: a larger number could be rounded to a valid position. */
-const POSITION_TAG = /^"(0|[1-9]\d{0,14})"$/;
 const NONE: Precondition = {};
 
-/** The strong entity tag of a position. */
-export function formatEntityTag(position: number): string {
-  return `"${position}"`;
+/** The strong entity tag of a revision. */
+export function formatEntityTag(revision: Revision): string {
+  return `"${revision}"`;
 }
 
 /** The resource's tag in this coding. */
@@ -37,8 +36,8 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return NONE;
   return {
-    ifMatch: parsePositions('If-Match', ifMatch, false),
-    ifNoneMatch: parsePositions('If-None-Match', ifNoneMatch, true),
+    ifMatch: parseRevisions('If-Match', ifMatch, false),
+    ifNoneMatch: parseRevisions('If-None-Match', ifNoneMatch, true),
   };
 }
 
@@ -48,8 +47,8 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
  */
 export function assertMatch(header: string | undefined, tag: string): void {
   if (header === undefined) return;
-  const ifMatch = parsePositions('If-Match', header, false);
-  assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
+  const ifMatch = parseRevisions('If-Match', header, false);
+  assertPrecondition({ ifMatch }, findRevision(tag.slice(1, -1)));
 }
 
 /** Whether `If-None-Match` contains this tag, by weak comparison: the response is then 304. */
@@ -65,18 +64,20 @@ export function findNoneMatch(header: string | undefined, tag: string): string |
   return match?.[2];
 }
 
-function parsePositions(
+function parseRevisions(
   field: string, header: string | undefined, isWeak: boolean,
-): PositionSet | undefined {
+): RevisionSet | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
   if (!TAG_LIST.test(header)) {
     const example = `such as ${field}: "12", from the ETag header`;
     throw new AppError('invalid_data', `${field} must be * or entity tags, ${example}.`);
   }
-  return [...header.matchAll(TAGS)].flatMap(([, weak, opaque = '']) => {
-    const [, position] = POSITION_TAG.exec(decode(opaque)) ?? [];
-    return position === undefined || (weak && !isWeak) ? [] : [Number(position)];
+  const tags = [...header.matchAll(TAGS)];
+  if (!isWeak && tags.every(([, weak]) => weak)) return 'weak';
+  return tags.flatMap(([, weak, opaque = '']) => {
+    const revision = findRevision(decode(opaque).slice(1, -1));
+    return revision === undefined || (weak && !isWeak) ? [] : [revision];
   });
 }
 

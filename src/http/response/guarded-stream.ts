@@ -5,6 +5,9 @@
  * then releases its slot.
  */
 import { addAbortListener } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/error.ts';
 
 type Chunk = string | Uint8Array;
@@ -13,7 +16,9 @@ type Chunk = string | Uint8Array;
 export interface StreamResponse {
   /** Whether the client does not read. */
   readonly writableNeedDrain: boolean;
-  /** Cuts the response. */
+  /** Both are undefined for a call within this process. */
+  readonly req?: Pick<IncomingMessage, 'httpVersion' | 'method'>;
+  readonly socket?: Duplex | null;
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
@@ -28,11 +33,11 @@ interface GuardOptions {
   /** Undefined for no maximum. */
   readonly durationLimitMs: number | undefined;
   /**
-   * How to end the response when the stream is cut: `destroy` the connection, so that the client
-   * sees that it is incomplete; `end` it, if the client can resume; or let the source `report` the
+   * How to end the response when the stream is cut: `reset` the connection, so that the client sees
+   * that it is incomplete; `end` it, if the client can resume; or let the source `report` the
    * reason in its last chunks.
    */
-  readonly whenCut: 'destroy' | 'end' | 'report';
+  readonly whenCut: 'reset' | 'end' | 'report';
   readonly response: StreamResponse;
   /** Called with the reason when the stream is cut. */
   readonly onCut: (reason: AppError) => void;
@@ -43,8 +48,8 @@ const DONE = { done: true, value: undefined } as const;
 export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   readonly #options: GuardOptions;
   readonly #abort = new AbortController();
-  readonly #reauthorization: Reauthorization;
-  #reauthorizeTimer: NodeJS.Timeout | undefined;
+  readonly #reauthorization: ReturnType<typeof reauthorizeAtInterval>;
+  readonly #reauthorizeTimer: NodeJS.Timeout;
   readonly #durationTimer: NodeJS.Timeout | undefined;
   #source: AsyncIterator<Chunk, unknown, void> | undefined;
   #closeSource: (() => Promise<unknown>) | undefined;
@@ -55,8 +60,9 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   constructor(options: GuardOptions) {
     this.#options = options;
     const { durationLimitMs, response, reauthorize, reauthorizeIntervalMs } = options;
-    this.#reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
-    this.#scheduleReauthorization();
+    this.#reauthorization = reauthorizeAtInterval(reauthorize, reauthorizeIntervalMs);
+    const reauthorizeOnTime = (): void => void this.#reauthorize();
+    this.#reauthorizeTimer = setInterval(reauthorizeOnTime, reauthorizeIntervalMs).unref();
     if (durationLimitMs !== undefined) {
       const detail = 'This stream has reached its maximum duration. Start again.';
       const cut = (): void => this.#cut(new AppError('unavailable', detail));
@@ -71,11 +77,11 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   }
 
   /**
-   * Call it before each step: reauthorizes if due.
+   * Call it before each step: reauthorizes if due, and before each write of what a client sends.
    * @throws AppError the reason of `signal`
    */
-  async check(): Promise<void> {
-    if (this.#reauthorization.isDue) await this.#reauthorize();
+  async check(isWrite = false): Promise<void> {
+    if (isWrite || this.#reauthorization.isDue()) await this.#reauthorize();
     this.signal.throwIfAborted();
   }
 
@@ -138,7 +144,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   async #close(): Promise<void> {
     const { release, response } = this.#options;
     clearTimeout(this.#durationTimer);
-    clearTimeout(this.#reauthorizeTimer);
+    clearInterval(this.#reauthorizeTimer);
     response.off('close', this.#disconnect);
     this.#abort.abort(new AppError('unavailable', 'This stream has ended.'));
     try {
@@ -156,19 +162,9 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     else this.#abort.abort(new AppError('invalid_data', 'The client has disconnected.'));
   };
 
-  #scheduleReauthorization(): void {
-    const { reauthorizeIntervalMs } = this.#options;
-    clearTimeout(this.#reauthorizeTimer);
-    this.#reauthorizeTimer = setTimeout(() => void this.#reauthorize(), reauthorizeIntervalMs)
-      .unref();
-  }
-
   /** Never rejects. */
   #reauthorize(): Promise<void> {
-    return this.#reauthorization.run().then(
-      () => { if (!this.signal.aborted) this.#scheduleReauthorization(); },
-      (error: AppError) => this.#cut(error),
-    );
+    return this.#reauthorization.run().catch((error: AppError) => this.#cut(error));
   }
 
   #cut(reason: AppError): void {
@@ -178,38 +174,46 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     this.#abort.abort(reason);
     if (!this.#source) return; // not opened yet: `from` throws, and the response is a problem
     // While a client does not read, the response cannot end.
-    if (whenCut !== 'destroy' && !response.writableNeedDrain) return;
-    response.destroy();
+    if (whenCut !== 'reset' && !response.writableNeedDrain) return;
+    cutResponse(response);
     this.#disconnect();
   }
 }
 
-/** Checks at an interval whether a client still has its access: key or session may be revoked. */
-export class Reauthorization {
-  readonly #reauthorize: () => Promise<void>;
-  readonly #intervalMs: number;
-  readonly #now: () => number;
-  #dueAt: number;
-  #pending: Promise<void> | undefined;
+/** Ends a response in its middle, with its connection. */
+export function cutResponse(response: StreamResponse): void {
+  if (response.socket) resetConnection(response.socket);
+  response.destroy();
+}
 
-  /** `reauthorize` rejects when the client has lost its access; `now` is in milliseconds. */
-  constructor(reauthorize: () => Promise<void>, intervalMs: number, now = () => performance.now()) {
-    this.#reauthorize = reauthorize;
-    this.#intervalMs = intervalMs;
-    this.#now = now;
-    this.#dueAt = now() + intervalMs;
-  }
+/**
+ * Resets a connection: in the middle of a response, a regular end could pass for its end. Over TLS,
+ * there is no close_notify either. Unix sockets, and connections in memory, have no reset.
+ */
+export function resetConnection(socket: Duplex): void {
+  // Node's TLS sockets have their TCP connection in `_parent`, which its types leave out.
+  const transport = (socket as Duplex & { readonly _parent?: Duplex | null })._parent ?? socket;
+  const isTcp = transport instanceof Socket && transport.remoteAddress !== undefined;
+  // While it shuts down, the system cannot reset it.
+  if (isTcp && !transport.destroyed && !transport.writableEnded) transport.resetAndDestroy();
+  socket.destroy();
+}
 
-  /** Whether the interval has passed since the last check. */
-  get isDue(): boolean {
-    return this.#now() >= this.#dueAt;
-  }
-
-  /** Reauthorizes; concurrent calls share one. @throws as `reauthorize` rejects */
-  run(): Promise<void> {
-    this.#pending ??= this.#reauthorize()
-      .then(() => { this.#dueAt = this.#now() + this.#intervalMs; })
-      .finally(() => { this.#pending = undefined; });
-    return this.#pending;
-  }
+/**
+ * Checks at an interval whether a client still has its access: key or session may be revoked.
+ * `reauthorize` rejects when the client has lost it; `now` is in milliseconds.
+ */
+export function reauthorizeAtInterval(
+  reauthorize: () => Promise<void>, intervalMs: number, now = () => performance.now(),
+) {
+  let dueAt = now() + intervalMs;
+  let pending: Promise<void> | undefined;
+  return {
+    /** Whether the interval has passed since the last check. */
+    isDue: (): boolean => now() >= dueAt,
+    /** Reauthorizes; concurrent calls share one. @throws as `reauthorize` rejects */
+    run: (): Promise<void> => pending ??= reauthorize()
+      .then(() => { dueAt = now() + intervalMs; })
+      .finally(() => { pending = undefined; }),
+  };
 }

@@ -2,6 +2,7 @@
  * Caches rendered pages in memory. An entry is valid while its seller's catalogue is at the same
  * position. Every request learns that position with its key, so no invalidation is needed.
  */
+import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { isStream, type Reply } from './reply.ts';
 
 /** Estimated overhead of an entry: its key, headers and table entry. */
@@ -13,36 +14,24 @@ interface Entry {
   readonly sizeBytes: number;
 }
 
-export class PageCache {
-  readonly #entries = new Map<string, Entry>();
-  readonly #limitBytes: number;
-  #sizeBytes = 0;
+export type PageCache = ReturnType<typeof makePageCache>;
 
-  constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
-  }
-
-  find(key: string, position: number): Reply | undefined {
-    const entry = this.#entries.get(key);
-    return entry?.position === position ? entry.reply : undefined;
-  }
-
-  /** Caches a page, unless it is a stream; evicts the oldest pages at the limit. */
-  set(key: string, position: number, reply: Reply): void {
-    this.#remove(key);
-    const { body = '' } = reply;
-    if (isStream(body)) return;
-    const sizeBytes = ENTRY_BYTES + Buffer.byteLength(body);
-    this.#entries.set(key, { position, reply, sizeBytes });
-    this.#sizeBytes += sizeBytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#sizeBytes <= this.#limitBytes) break;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(key: string): void {
-    this.#sizeBytes -= this.#entries.get(key)?.sizeBytes ?? 0;
-    this.#entries.delete(key);
-  }
+export function makePageCache(limitBytes: number) {
+  const entries = new BoundedMap<string, Entry>(limitBytes, ({ sizeBytes }) => sizeBytes);
+  return {
+    find(key: string, position: number): Reply | undefined {
+      const entry = entries.get(key);
+      return entry?.position === position ? entry.reply : undefined;
+    },
+    /** Caches a page, unless it is a stream; evicts the oldest pages at the limit. */
+    set(key: string, position: number, reply: Reply): void {
+      const { body = '' } = reply;
+      if (isStream(body)) {
+        entries.delete(key);
+        return;
+      }
+      const sizeBytes = ENTRY_BYTES + Buffer.byteLength(body);
+      entries.set(key, { position, reply, sizeBytes });
+    },
+  };
 }

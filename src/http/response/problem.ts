@@ -158,8 +158,11 @@ function reportToStderr({ id, error }: ErrorReport): void {
   console.error(JSON.stringify({ ...line, error: describeError(error) }));
 }
 
-/** What fails while a disk is full or a database is away is no bug: the causes need no stack. */
-function describeError(error: unknown): string {
+/**
+ * The text of an error in the log. What fails while a disk is full or a database is away is no bug:
+ * its causes need no stack.
+ */
+export function describeError(error: unknown): string {
   if (findCode(error) === 'internal') return inspect(error);
   const messages: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

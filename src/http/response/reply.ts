@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
-import { RESPONSE_BUFFER_LIMIT_BYTES } from '../limits.ts';
-import type { GuardedStream } from './guarded-stream.ts';
+import { REPORT_BUFFER_TIME_MS, RESPONSE_BUFFER_LIMIT_BYTES } from '../limits.ts';
+import { cutResponse, type GuardedStream } from './guarded-stream.ts';
 
 type Chunk = string | Uint8Array;
 
@@ -15,7 +15,7 @@ export type Chunks = AsyncIterable<Chunk>;
 /** A handler's response. A stream body is always guarded. */
 export interface Reply<Stream extends Chunks = GuardedStream> {
   readonly status: number;
-  /** Names in lower case; without Content-Length, which `sendReply` adds. */
+  /** Names in lower case; without Content-Length, which `sendReply` adds except to a stream. */
   readonly headers: Readonly<Record<string, string>>;
   /** Values of Set-Cookie, the only field that may be repeated. */
   readonly cookies?: readonly string[];
@@ -65,7 +65,7 @@ export function formatAttachment(name: string): string {
 /**
  * Writes the response and counts its body bytes; HEAD gets no body (RFC 9110 section 9.3.2). For a
  * stream, resolves when its end is written or the client has disconnected. A failing stream
- * destroys the connection, so that the client sees that it is incomplete, and rejects.
+ * resets the connection, so that the client sees that it is incomplete, and rejects.
  */
 export function sendReply(
   response: ServerResponse, reply: Reply<Chunks>, counted = { sentBytes: 0 },
@@ -77,10 +77,16 @@ export function sendReply(
   for (const name in headers) fields.push(name, headers[name] ?? '');
   for (const cookie of cookies) fields.push('set-cookie', cookie);
   if (isStream(body)) {
-    response.writeHead(status, fields);
-    const chunks = bufferUntilRequestEnd(body, response.req);
-    if (chunks === body) response.flushHeaders(); // the first chunk may take long
-    return stream(response, chunks, isHead, counted);
+    const begin = (): void => {
+      if (!response.headersSent) response.writeHead(status, fields);
+    };
+    const chunks = bufferStart(body, response.req, (lengthBytes) =>
+      fields.push('content-length', String(lengthBytes)));
+    if (chunks === body) {
+      begin();
+      response.flushHeaders(); // the first chunk may take long
+    }
+    return stream(response, begin, chunks, isHead, counted);
   }
   if (body !== undefined) {
     const length = Buffer.byteLength(body);
@@ -97,20 +103,23 @@ export function sendReply(
  * started would not release what it holds.
  */
 async function stream(
-  response: ServerResponse, chunks: Chunks, isHead: boolean, counted: { sentBytes: number },
+  response: ServerResponse, begin: () => void, chunks: Chunks, isHead: boolean,
+  counted: { sentBytes: number },
 ): Promise<void> {
   try {
     for await (const chunk of chunks) {
+      begin();
       if (isHead || response.destroyed) break;
       counted.sentBytes += Buffer.byteLength(chunk);
       // Once it is destroyed, its `close` may already have been emitted.
       if (!response.write(chunk) && !response.destroyed) await waitForDrain(response);
     }
+    begin();
     response.end();
   } catch (error) {
     // An error caused by the client's disconnect is not a server error.
     if (response.destroyed && error instanceof AppError) return;
-    response.destroy();
+    cutResponse(response);
     throw error;
   }
 }
@@ -127,24 +136,35 @@ async function waitForDrain(response: ServerResponse): Promise<void> {
 /**
  * A response may start while its request is still arriving, which most proxies cannot handle: nginx
  * then stops forwarding the request, and if the server is slower, both wait forever. So a response
- * to a proxy, or to HTTP/1.0, is buffered until its request has arrived, up to a limit.
+ * to a proxy, or to HTTP/1.0, is buffered until its request has arrived, up to a limit. The report
+ * on a write over HTTP/1.0 is buffered to its end, so that it has a length, but only for a time:
+ * proxies give up. `onEnd` gets the length if nothing was sent before the end.
  */
-function bufferUntilRequestEnd(chunks: Chunks, request: IncomingMessage): Chunks {
-  if (request.complete) return chunks;
-  const { headers, httpVersion } = request;
+function bufferStart(
+  chunks: Chunks, request: IncomingMessage, onEnd: (lengthBytes: number) => void,
+): Chunks {
+  const { headers, httpVersion, method } = request;
+  const isOld = httpVersion === '1.0';
+  if (isOld && method === 'POST') return buffer(chunks, request, REPORT_BUFFER_TIME_MS, onEnd);
   const isProxied = PROXY_FIELDS.some((name) => headers[name] !== undefined);
-  return isProxied || httpVersion === '1.0' ? buffer(chunks, request) : chunks;
+  return !request.complete && (isProxied || isOld) ? buffer(chunks, request) : chunks;
 }
 
 async function* buffer(
-  chunks: Chunks, request: IncomingMessage,
+  chunks: Chunks, request: IncomingMessage, timeMs = 0, onEnd?: (lengthBytes: number) => void,
 ): AsyncGenerator<Chunk, void, undefined> {
+  const until = performance.now() + timeMs;
   const buffered: Chunk[] = [];
   let sizeBytes = 0;
   for await (const chunk of chunks) {
     buffered.push(chunk);
     sizeBytes += Buffer.byteLength(chunk);
-    if (request.complete || sizeBytes > RESPONSE_BUFFER_LIMIT_BYTES) yield* buffered.splice(0);
+    const isDue = request.complete && performance.now() >= until;
+    if (isDue || sizeBytes > RESPONSE_BUFFER_LIMIT_BYTES) {
+      onEnd = undefined;
+      yield* buffered.splice(0);
+    }
   }
+  onEnd?.(sizeBytes);
   yield* buffered;
 }

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect, type ListenOptions } from 'node:net';
+import { resolve } from 'node:path';
 import { isSystemError } from '../../runtime/system-error.ts';
 
 /** Where a server listens. */
@@ -61,9 +62,10 @@ async function bindUnixSocket(server: Server, path: string): Promise<() => void>
     chmodSync(draft, SOCKET_MODE);
     renameSync(draft, path);
     const own = lstatSync(path);
+    const name = resolve(path); // the process may change its working directory
     return () => {
-      const current = lstatSync(path, { throwIfNoEntry: false });
-      if (current?.ino === own.ino && current.dev === own.dev) unlinkSync(path);
+      const current = lstatSync(name, { throwIfNoEntry: false });
+      if (current?.ino === own.ino && current.dev === own.dev) unlinkSync(name);
     };
   } catch (error) {
     server.close();

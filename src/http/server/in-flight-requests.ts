@@ -5,7 +5,8 @@ export class InFlightRequests {
   #count = 0;
   readonly #drained = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
-  /** Aborted by `close`: new requests are rejected, and waiting ones should finish. */
+  #isClosed = false;
+  /** Aborted by `drain`: requests that wait should finish. */
   readonly closing = this.#closing.signal;
 
   /** For a waiting request: aborted when its client disconnects or the server stops. */
@@ -14,6 +15,11 @@ export class InFlightRequests {
     if (response.destroyed) disconnected.abort();
     response.once('close', () => disconnected.abort());
     return AbortSignal.any([disconnected.signal, this.closing]);
+  }
+
+  /** Whether new requests are rejected. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get count(): number {
@@ -26,12 +32,17 @@ export class InFlightRequests {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0 && this.closing.aborted) this.#drained.resolve();
+    if (this.#count === 0 && this.#isClosed) this.#drained.resolve();
   }
 
-  /** Resolves when no request is in flight. */
-  close(): Promise<void> {
+  drain(): void {
     this.#closing.abort();
+  }
+
+  /** Rejects new requests. Resolves when none is in flight. */
+  close(): Promise<void> {
+    this.drain();
+    this.#isClosed = true;
     if (this.#count === 0) this.#drained.resolve();
     return this.#drained.promise;
   }

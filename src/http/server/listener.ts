@@ -3,10 +3,11 @@
  * requests, and drains in-flight requests when it stops.
  */
 import type { RequestListener, Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import { isLoopback } from '../../domain/network-address.ts';
 import { createServer } from '../../runtime/node-http.ts';
 import { type BindAddress, bind } from './bind.ts';
-import { TrustedProxies } from '../request/client-address.ts';
+import { makeTrustedProxies } from '../request/client-address.ts';
 import { type ConnectionMetrics, limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
@@ -21,6 +22,11 @@ export interface ListenOptions {
   readonly findMethods?: FindMethods;
   /** As for the app; these addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
+  /**
+   * Time between requests on a connection, from 1,000 to 3,600,000 ms; a proxy should close
+   * earlier. Default: 75,000.
+   */
+  readonly keepAliveTimeoutMs?: number;
   /** Makes the server speak TLS only. */
   readonly certificate?: Certificate;
 }
@@ -30,22 +36,30 @@ export interface Listener {
   readonly host: string;
   /** The port on which it listens; 0 for a Unix socket. */
   readonly port: number;
-  /** Stops accepting, drains in-flight requests, and closes remaining connections after 8 s. */
+  /**
+   * Stops accepting, and answers requests on connections that it has accepted; these close after
+   * their response, or once they are idle. Resets remaining ones after 8 s.
+   */
   stop(): Promise<void>;
   /** Uses another certificate for new connections; existing ones continue. */
   renew(certificate: Certificate): void;
   readMetrics(): ConnectionMetrics;
 }
 
-/** How often a stopping server checks for connections that became idle. */
-const STOP_CHECK_INTERVAL_MS = 20;
+/**
+ * How often a stopping server closes connections that have been idle since the last time: a request
+ * may arrive on a connection that was accepted or used a moment ago.
+ */
+const STOP_CHECK_INTERVAL_MS = 50;
 
 const UNIX_SOCKET = { address: '', port: 0 };
 
 /** Resolves when the server listens; rejects with the system's error if it cannot. */
 export async function listen(
   handle: RequestListener, address: BindAddress,
-  { trustedProxies = [], certificate, findMethods }: ListenOptions = {},
+  {
+    trustedProxies = [], certificate, findMethods, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS,
+  }: ListenOptions = {},
 ): Promise<Listener> {
   const options = {
     insecureHTTPParser: false,
@@ -54,20 +68,25 @@ export async function listen(
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0, // an import may take hours: the reader of each body has its own timeout
     connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    keepAliveTimeout: keepAliveTimeoutMs,
     noDelay: true,
   };
   const server = certificate ? createTlsServer(certificate, options) : createServer(options);
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
-  const proxies = new TrustedProxies(trustedProxies);
+  const proxies = makeTrustedProxies(trustedProxies);
   const lingering = new LingeringConnections();
   const connections = limitConnections(server, lingering, {
     isProxy: (peer) => isLoopback(peer) || proxies.has(peer),
   });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their responses
   let unreadable = 0;
-  handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
-    lingering, findMethods, onUnreadable: () => { unreadable += 1; },
+  let isStopping = false;
+  const closeIfStopping: RequestListener = (request, response) => {
+    if (isStopping) response.shouldKeepAlive = false;
+    handle(request, response);
+  };
+  handleRequests(server, certificate ? withStrictTransport(closeIfStopping) : closeIfStopping, {
+    idle: connections.idle, lingering, findMethods, onUnreadable: () => { unreadable += 1; },
   });
   const release = await bind(server, address);
   const bound = server.address(); // a string for a Unix socket
@@ -75,25 +94,32 @@ export async function listen(
   return {
     host, port,
     stop() {
+      isStopping = true;
       release();
       lingering.stop();
-      return stop(server, connections.closeSilent);
+      return stop(server, connections);
     },
     renew: (renewed) => renewCertificate(server, renewed),
     readMetrics: () => ({ ...connections.readMetrics(), unreadable }),
   };
 }
 
-function stop(server: Server, closeSilent: () => void): Promise<void> {
+function stop(
+  server: Server, { idle, closeSilent, resetAll }: ReturnType<typeof limitConnections>,
+): Promise<void> {
   return new Promise((resolve) => {
+    let idleSince = performance.now();
     const closeIdle = setInterval(() => {
-      server.closeIdleConnections();
+      while (idle.closeLongest(idleSince));
       closeSilent();
+      idleSince = performance.now();
     }, STOP_CHECK_INTERVAL_MS);
-    const closeAll = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
-    server.close(() => {
+    const overdue = setTimeout(resetAll, STOP_TIMEOUT_MS);
+    // That of Node's HTTP server would close idle connections at once.
+    NetServer.prototype.close.call(server, () => {
       clearInterval(closeIdle);
-      clearTimeout(closeAll);
+      clearTimeout(overdue);
+      server.close(); // clears its timers
       resolve();
     });
   });

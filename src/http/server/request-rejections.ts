@@ -7,7 +7,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PIPELINED_REQUESTS_LIMIT } from '../limits.ts';
+import { resetConnection } from '../response/guarded-stream.ts';
 import { methodNotAllowedDetail, PATH_NOT_FOUND } from '../router.ts';
+import type { IdleConnections } from './idle-connections.ts';
 import type { LingeringConnections } from './lingering-close.ts';
 
 interface ParserError extends Error {
@@ -26,6 +28,8 @@ interface RequestOptions {
   readonly findMethods?: FindMethods | undefined;
   /** Called once for each connection that sends something unparsable. */
   readonly onUnreadable?: () => void;
+  /** Gets the connections without a request in flight. */
+  readonly idle?: IdleConnections;
 }
 
 interface Connection {
@@ -40,7 +44,7 @@ const ALLOW = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE';
 
 export function handleRequests(
   server: Server, handle: RequestListener,
-  { lingering, findMethods, onUnreadable }: RequestOptions,
+  { lingering, findMethods, onUnreadable, idle }: RequestOptions,
 ): void {
   const connections = new WeakMap<Duplex, Connection>();
   const findConnection = (socket: Duplex): Connection => {
@@ -54,10 +58,18 @@ export function handleRequests(
     const { socket } = request;
     const connection = findConnection(socket);
     connection.unanswered += 1;
-    response.once('close', () => { connection.unanswered -= 1; });
+    const addIfIdle = (): void => {
+      if (connection.unanswered === 0 && request.complete) idle?.add(socket);
+    };
+    response.once('close', () => {
+      connection.unanswered -= 1;
+      if (!request.complete) request.once('end', addIfIdle); // the response was early
+      addIfIdle();
+    });
     // A packet may hold a thousand requests, all of which Node dispatches synchronously.
-    if (connection.unanswered > PIPELINED_REQUESTS_LIMIT) socket.destroy();
+    if (connection.unanswered > PIPELINED_REQUESTS_LIMIT) resetConnection(socket);
     if (socket.destroyed) return;
+    response.once('timeout', resetConnection); // Node would end the connection regularly
     connection.latest = response;
     handle(request, response);
   };
@@ -119,7 +131,7 @@ function respondAfter(
     // The error is in the body of the latest request, and an earlier one has no response yet.
     latest.once('socket', () => respondAfter(lingering, latest, socket, respond));
   } else if (latest.headersSent) {
-    socket.destroy(); // mid-response: the client sees that it is incomplete
+    resetConnection(socket); // mid-response: the client sees that it is incomplete
   } else {
     respond();
   }
@@ -130,7 +142,7 @@ type Unparsable = readonly [status: number, detail: string, ...fields: string[]]
 const UNPARSABLE: Readonly<Record<string, Unparsable>> = {
   HPE_HEADER_OVERFLOW: [431, 'Send fewer or shorter header fields.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Send the body without chunk extensions.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request arrived too slowly. Send it again.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The headers did not arrive in time. Send the request again.'],
 };
 
 /** Also if the methods of the path cannot be found. */

@@ -5,12 +5,10 @@
 import { AppError } from '../../domain/error.ts';
 import { type ConnectOptions, openConnection } from '../postgres/connect/open-connection.ts';
 import { explainOpening } from '../postgres/connect/opening-failures.ts';
-import { DATABASE_TIME } from '../postgres/nodes/node-table.ts';
 import { makePatientRunner, MOVE_SETTING, PUT_SETTING } from '../postgres/schema/migrate.ts';
 import { type Query, queryOf } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import { ConnectionLostError, PostgresError } from '../postgres/wire/errors.ts';
-import { readInteger } from '../sql/sql.ts';
 import { MOVE_LOCK_TIMEOUT_MS } from './limits.ts';
 import type { Table } from './tables.ts';
 
@@ -57,15 +55,6 @@ async function lock(query: Query): Promise<void> {
 /** Whether another transaction has the lock that a statement needs. */
 export function isLocked(error: unknown): boolean {
   return error instanceof PostgresError && error.sqlstate === LOCK_NOT_AVAILABLE;
-}
-
-/** @throws AppError `unavailable` while servers use the database, or shortly after one crashed */
-export async function assertNoServers(query: Query): Promise<void> {
-  const [row = {}] = await query(`
-    SELECT count(*) AS nodes FROM node WHERE expires_at > ${DATABASE_TIME}`);
-  if (readInteger(row, 'nodes') === 0) return;
-  throw new AppError('unavailable', 'Servers use this database. Stop all of them first. One that '
-    + 'was killed counts for some seconds.');
 }
 
 /** Empties the tables and marks them: until the mark is removed, no server opens the database. */

@@ -94,15 +94,12 @@ async function digest(side: Side, table: Table, note: (count: number) => void = 
 }
 
 async function differs({ source, target }: Move, table: Table): Promise<AppError> {
-  const [sourceLines, targetLines] = [listLines(source, table), listLines(target, table)];
+  // Closed at the end: rows that are left unread would delay the next statement.
+  await using sourceLines = listLines(source, table);
+  await using targetLines = listLines(target, table);
   let [one, other]: (string | undefined)[] = [];
-  try {
-    do [one, other] = [(await sourceLines.next()).value, (await targetLines.next()).value];
-    while (one !== undefined && one === other);
-  } finally {
-    // What was not read would delay the next statement.
-    await Promise.all([sourceLines.return(undefined), targetLines.return(undefined)]);
-  }
+  do [one, other] = [(await sourceLines.next()).value, (await targetLines.next()).value];
+  while (one !== undefined && one === other);
   const line = one ?? other;
   const row = line === undefined ? '' : `, first in the row ${describeKey(table, line)}`;
   return new AppError('unavailable', `The table ${table.name} differs between source and target${

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import type { ConnectOptions } from '../postgres/connect/open-connection.ts';
+import { assertNoServers } from '../postgres/nodes/node-table.ts';
 import {
-  findSetting, listTables, migrate, MOVE_SETTING, PUT_SETTING,
+  findSetting, GENERATION_SETTING, listTables, migrate, MOVE_SETTING, PUT_SETTING,
 } from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
@@ -17,11 +18,11 @@ import { lockCatalogue } from '../sqlite/backup/restore.ts';
 import { checkSchema } from '../sqlite/check/schema.ts';
 import { openWriter } from '../sqlite/engine/connection.ts';
 import {
-  assertCatalogueExists, CATALOGUE_FILE_NAME, findVersion,
+  assertCatalogueExists, CATALOGUE_FILE_NAME, findGeneration, findVersion,
 } from '../sqlite/engine/database-file.ts';
 import { SCHEMA_VERSION } from '../sqlite/schema/migrate.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
-import { assertNoServers, beginMove, withDatabase } from './database.ts';
+import { beginMove, withDatabase } from './database.ts';
 import { copyTables, type MoveProgress, type ProvenTable, proveTables, readState } from './move.ts';
 import { postgresSide } from './postgres-side.ts';
 import { sqliteSide } from './sqlite-side.ts';
@@ -56,7 +57,11 @@ export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTab
         throw error;
       });
       await assertNoServers(query);
-      await query('DELETE FROM setting WHERE name = $1', MOVE_SETTING);
+      await query('DELETE FROM setting WHERE name IN ($1, $2)', MOVE_SETTING, GENERATION_SETTING);
+      const generation = findGeneration(db);
+      if (generation) {
+        await query(PUT_SETTING, GENERATION_SETTING, Buffer.from(generation).toString('hex'));
+      }
       return proven;
     });
   } finally {

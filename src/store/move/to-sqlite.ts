@@ -3,41 +3,40 @@
  * snapshot, while nobody can write to it. The copy gets the name of a catalogue only when it is
  * complete and checked; a move that was interrupted continues it.
  */
-import { chmodSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
-import { assertSchema, assertServerKey } from '../postgres/schema/migrate.ts';
+import { assertNoServers } from '../postgres/nodes/node-table.ts';
+import { assertSchema, assertServerKey, findGeneration } from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { ServerKey } from '../rules/server-key.ts';
 import { checkCopy } from '../sqlite/backup/database-copy.ts';
 import { openCopy, openWriter } from '../sqlite/engine/connection.ts';
-import { CATALOGUE_FILE_NAME, prepareFolder } from '../sqlite/engine/database-file.ts';
+import {
+  CATALOGUE_FILE_NAME, prepareFolder, putGeneration,
+} from '../sqlite/engine/database-file.ts';
 import { resultCodeOf, SQLITE_BUSY, SQLITE_FULL } from '../sqlite/engine/disk-failure.ts';
 import { migrate } from '../sqlite/schema/migrate.ts';
-import { KEY_FILE_NAME } from '../sqlite/files/data-folder-files.ts';
+import { linkUnlessThere } from '../sqlite/files/atomic-file.ts';
+import { KEY_FILE_NAME, MOVING_FILE_NAME } from '../sqlite/files/data-folder-files.ts';
 import {
   createEmpty, removeDatabase, syncFile, syncFolder,
 } from '../sqlite/files/durable-files.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
-import { assertNoServers, isLocked, withDatabase } from './database.ts';
+import { isLocked, withDatabase } from './database.ts';
 import { copyTables, type ProvenTable, proveTables, readState, type Side } from './move.ts';
 import { postgresSide } from './postgres-side.ts';
 import { sqliteSide } from './sqlite-side.ts';
 import { listTables } from './tables.ts';
 import type { MoveTask } from './to-postgres.ts';
 
-const PART_NAME = `${CATALOGUE_FILE_NAME}.moving`;
-
 /** Resolves when the catalogue is there and durable, with what was proved to be equal. */
 export async function moveToSqlite(task: MoveTask): Promise<readonly ProvenTable[]> {
   const { folder, connect } = task;
   const key = findKey(folder);
-  const part = join(folder, PART_NAME);
-  if (isPublished(folder, part)) {
-    throw new AppError('unavailable', `${folder} already contains a catalogue. Choose another `
-      + 'folder. Nothing was changed.');
-  }
+  const part = join(folder, MOVING_FILE_NAME);
+  if (isPublished(folder, part)) throw hasCatalogue(folder);
   prepareFolder(folder);
   chmodSync(folder, 0o700);
   chmodSync(join(folder, KEY_FILE_NAME), 0o600);
@@ -49,7 +48,7 @@ export async function moveToSqlite(task: MoveTask): Promise<readonly ProvenTable
     try {
       const proven = await fill(part, postgresSide(connection, query), key, task);
       checkCopy(part, part);
-      publish(part, folder, key);
+      publish(part, folder, key, await findGeneration(query));
       return proven;
     } catch (error) {
       throw explainPartError(error, folder);
@@ -63,6 +62,11 @@ function findKey(folder: string): ServerKey {
   if (key) return key;
   throw new AppError('unavailable', `Copy the server.key that the servers use to ${
     join(folder, KEY_FILE_NAME)} first: it decrypts the secrets in the database.`);
+}
+
+function hasCatalogue(folder: string): AppError {
+  return new AppError('unavailable', `${folder} already contains a catalogue. Choose another `
+    + 'folder, or move the catalogue away, and run the command again. The source is unchanged.');
 }
 
 /** Removes the second name of a catalogue whose move was killed while it published it. */
@@ -130,19 +134,20 @@ function openPart(part: string): DatabaseSync {
 }
 
 /** The cursors that the servers have signed remain valid. */
-function publish(part: string, folder: string, key: ServerKey): void {
-  const db = openWriter(part);
-  try {
+function publish(
+  part: string, folder: string, key: ServerKey, generation: Uint8Array | undefined,
+): void {
+  {
+    using db = openWriter(part);
     db.exec("BEGIN IMMEDIATE; DELETE FROM server_secret WHERE name = 'move'");
     db.prepare("INSERT INTO server_secret (name, value) VALUES ('cursor', ?)")
       .run(key.derive('cursor', 32));
+    if (generation) putGeneration(db, generation);
     db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
-  } finally {
-    db.close();
   }
   syncFile(part);
   removeDatabase(join(folder, 'search.db')); // of an earlier catalogue
-  linkSync(part, join(folder, CATALOGUE_FILE_NAME)); // never replaces anything
+  if (!linkUnlessThere(part, join(folder, CATALOGUE_FILE_NAME))) throw hasCatalogue(folder);
   syncFolder(folder);
   removeDatabase(part);
   syncFolder(folder);

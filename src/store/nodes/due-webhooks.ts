@@ -79,9 +79,13 @@ export class DueWebhooks {
   }
 
   async findNextRetry(after: number): Promise<number | undefined> {
-    const times = (await this.#listActive(true)).map(({ webhook }) => webhook.nextAttemptAt)
-      .filter((at) => at > after);
-    return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other));
+    return findEarliest((await this.#listActive(true))
+      .map(({ webhook }) => webhook.nextAttemptAt).filter((at) => at > after));
+  }
+
+  async findOldestMessageTime(): Promise<number | undefined> {
+    const active = [...await this.#listActive(true), ...await this.#listActive(false)];
+    return findEarliest(active.flatMap(({ webhook }) => webhook.message?.at ?? []));
   }
 
   close(): Promise<void> {
@@ -136,6 +140,10 @@ export class DueWebhooks {
     });
     if (moved.length > 0) this.#onDue();
   }
+}
+
+function findEarliest(times: readonly number[]): number | undefined {
+  return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other));
 }
 
 function compareAttempts({ webhook: one }: DueWebhook, { webhook: other }: DueWebhook): number {

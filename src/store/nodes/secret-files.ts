@@ -4,6 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { AppError } from '../../domain/error.ts';
+import { decodeMarkedText } from '../../domain/text.ts';
 import { SERVER_KEY_BYTES, ServerKey } from '../rules/server-key.ts';
 
 /** Access for users that are neither the owner nor in the file's group. */
@@ -20,7 +21,7 @@ export function readServerKeyFile(path: string): ServerKey {
 
 /** The first line. @throws AppError `unavailable` */
 export function readPasswordFile(path: string): string {
-  const text = readSecretFile(path, 'password', PASSWORD_LIMIT_BYTES).toString('utf8');
+  const text = decodeMarkedText(readSecretFile(path, 'password', PASSWORD_LIMIT_BYTES));
   const [password = ''] = text.split(/\r?\n/, 1);
   if (password !== '') return password;
   throw new AppError('unavailable', `The password file ${path} is empty.`);
@@ -33,14 +34,9 @@ function readSecretFile(path: string, kind: string, limitBytes: number): Buffer 
 }
 
 function tryReading(path: string, kind: string): Buffer {
-  let file: number;
   try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('unavailable', `The ${kind} cannot be read: ${reason}.`, { cause: error });
-  }
-  try {
+    using opened = new DisposableStack();
+    const file = opened.adopt(openSync(path, 'r'), closeSync);
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new AppError('unavailable', `${path} is not a plain file.`);
     if ((stats.mode & OTHERS_MODE) !== 0) {
@@ -48,7 +44,9 @@ function tryReading(path: string, kind: string): Buffer {
         path}. Revoke that access: chmod o= ${path}`);
     }
     return readFileSync(file);
-  } finally {
-    closeSync(file);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError('unavailable', `The ${kind} cannot be read: ${reason}.`, { cause: error });
   }
 }

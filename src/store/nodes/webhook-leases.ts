@@ -1,7 +1,7 @@
 /**
  * Delivery of webhooks by several nodes. Sellers are in buckets, and a node delivers for those
- * whose leases it holds. It renews them by the store's clock, takes those that are free or have
- * expired, up to its share, and stops by its own clock, counted from before it sent the renewal.
+ * whose leases it holds. It renews them, takes those that are free or have expired, up to its
+ * share, and stops by its own monotonic clock, counted from before it sent the renewal.
  */
 import type { SellerId } from '../../domain/id.ts';
 import { repeat } from '../../runtime/repeat.ts';
@@ -79,6 +79,12 @@ class LeaseMember implements DeliveryMember {
 
   findNextRetry(after: number): Promise<number | undefined> {
     return this.#due.findNextRetry(after);
+  }
+
+  async readMetrics(): ReturnType<DeliveryMember['readMetrics']> {
+    this.#endIfExpired();
+    const oldestMessageAt = await this.#due.findOldestMessageTime();
+    return { leases: this.#leases.size, oldestMessageAt };
   }
 
   leave(): Promise<void> {

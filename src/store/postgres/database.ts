@@ -1,4 +1,5 @@
 /** Opens and migrates the database of a URL, with the secrets that its settings name. */
+import { resolve } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import type { DatabaseLocation } from '../database-engine.ts';
 import { readPasswordFile, readServerKeyFile } from '../nodes/secret-files.ts';
@@ -6,7 +7,8 @@ import type { Store } from '../store.ts';
 import { parseDatabaseUrl } from './connect/database-url.ts';
 import { type ConnectOptions, openConnection } from './connect/open-connection.ts';
 import { explainOpening } from './connect/opening-failures.ts';
-import { migrate } from './schema/migrate.ts';
+import { beginGeneration, makePatientRunner, migrate } from './schema/migrate.ts';
+import { queryOf } from './sql.ts';
 import { openPostgresStore } from './store.ts';
 
 /** @throws AppError `invalid_data` for the URL; `unavailable` */
@@ -18,16 +20,23 @@ export async function openDatabase(
   return openPostgresStore({ connect, key, ...(clock && { clock }) }).catch(explainOpening);
 }
 
-/** @throws AppError `invalid_data` for the URL; `unavailable` */
-export async function migrateDatabase(location: DatabaseLocation) {
+/**
+ * @param isRestored Whether to begin a generation.
+ * @throws AppError `invalid_data` for the URL; `unavailable`
+ */
+export async function migrateDatabase(location: DatabaseLocation, isRestored = false) {
   const connect = readConnectOptions(location);
   const key = readServerKeyFile(location.serverKeyFile);
+  // No time limits: an update takes as long as it takes.
+  const connection = await openConnection(connect).catch(explainOpening);
   try {
-    // No time limits: an update takes as long as it takes.
-    const connection = await openConnection(connect);
-    return await migrate(connection, key).finally(() => connection.close());
+    const versions = await migrate(connection, key);
+    if (isRestored) await beginGeneration(queryOf(makePatientRunner(connection)));
+    return versions;
   } catch (error) {
     return explainOpening(error);
+  } finally {
+    connection.close();
   }
 }
 
@@ -39,7 +48,8 @@ export function readConnectOptions(
     const options = parseDatabaseUrl(database, environment);
     if (passwordFile === undefined) return options;
     // Read for each connection, so that a new password needs no restart.
-    return { ...options, findPassword: async () => readPasswordFile(passwordFile) };
+    const file = resolve(passwordFile);
+    return { ...options, findPassword: async () => readPasswordFile(file) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new AppError('invalid_data', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);

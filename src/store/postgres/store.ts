@@ -5,9 +5,12 @@
  */
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
+import { toGeneration } from '../../domain/revision.ts';
+import { makeLivedTime } from '../../runtime/clock.ts';
 import { NODE_INTERVALS, openDelivery } from '../nodes/webhook-leases.ts';
-import { type AuditKey, deriveAuditKey } from '../rules/audit.ts';
+import { deriveAuditKey } from '../rules/audit.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
+import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
 import { describeCall, familyOf, type RunMutation } from '../rules/mutations/registry.ts';
 import { openWatching } from '../rules/watching/polled-commits.ts';
@@ -17,12 +20,17 @@ import { secretMethods } from '../sql/accounts/account-secrets.ts';
 import { categoryQueries } from '../sql/categories.ts';
 import { importJobs } from '../sql/import-jobs.ts';
 import { readInteger, type Sql } from '../sql/sql.ts';
-import { type SharedMutations, sharedMutations, sharedQueries } from '../sql/shared.ts';
+import {
+  reportQueries, type SharedMutations, sharedMutations, sharedQueries,
+} from '../sql/shared.ts';
 import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
 import type { Store } from '../store.ts';
 import { prepareFindGrant } from './access/grants.ts';
+import { findUnlimited } from './check/database-checks.ts';
 import { productReads } from './catalogue/product-reads.ts';
-import { type ConnectOptions, openConnection } from './connect/open-connection.ts';
+import {
+  type ConnectOptions, openConnection, SESSION_LIMITS,
+} from './connect/open-connection.ts';
 import { CatalogueTransactions } from './engine/catalogue-transactions.ts';
 import { explaining } from './engine/failures.ts';
 import { openPlacement } from './engine/placement.ts';
@@ -30,14 +38,15 @@ import { prepareRunTransaction, type RunTransaction } from './engine/seller-tran
 import { chainQueries } from './history/chain-queries.ts';
 import { historyReads } from './history/history-reads.ts';
 import {
-  POSTGRES_EXPORT_CONNECTIONS, POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS, POSTGRES_LOCK_TIMEOUT_MS,
-  POSTGRES_READ_CONNECTIONS, POSTGRES_STATEMENT_TIMEOUT_MS, POSTGRES_WRITE_CONNECTIONS,
+  POSTGRES_EXPORT_CONNECTIONS, POSTGRES_READ_CONNECTIONS, POSTGRES_SEARCH_CONNECTIONS,
+  POSTGRES_WRITE_CONNECTIONS,
 } from './limits.ts';
 import { announceMutation, webhookLeases } from './nodes/delivery.ts';
 import { DATABASE_TIME, openNodeCount } from './nodes/node-table.ts';
 import { makeRateLeases, makeThrottles } from './nodes/token-buckets.ts';
-import { assertSchema, assertServerKey } from './schema/migrate.ts';
+import { assertSchema, assertServerKey, findGeneration, SCHEMA_VERSION } from './schema/migrate.ts';
 import { searchMethods } from './search/search.ts';
+import { openSlowReads } from './search/slow-reads.ts';
 import { queryOf, sqlOf } from './sql.ts';
 import { Pool } from './wire/pool.ts';
 
@@ -51,12 +60,11 @@ interface PostgresStoreOptions {
   readonly nodeIntervals?: typeof NODE_INTERVALS;
 }
 
-/** So that a statement ends on the server, too, when nobody waits for it any more. */
-const SESSION_SETTINGS = {
-  statement_timeout: String(POSTGRES_STATEMENT_TIMEOUT_MS),
-  lock_timeout: String(POSTGRES_LOCK_TIMEOUT_MS),
-  idle_in_transaction_session_timeout: String(POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS),
-};
+/** Of other sessions; those of another role show no time without `pg_monitor`. */
+const FIND_OLDEST_TRANSACTION = `
+  SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::bigint AS seconds
+  FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`;
 
 /**
  * @throws AppError `unavailable` for a database that cannot be reached, has another schema, or
@@ -64,47 +72,55 @@ const SESSION_SETTINGS = {
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { connect, key, clock = Date.now, nodeIntervals = NODE_INTERVALS } = options;
-  const pools = openPools(connect);
-  const { reads, writes, exports } = pools;
+  const { reads, searches, writes, exports, ...pools } = openPools(connect);
+  const lived = makeLivedTime(clock);
   try {
-    const reader = explaining(reads);
+    const [reader, slowReader] = [explaining(reads), explaining(openSlowReads(searches))];
     const [query, sql] = [queryOf(reader), sqlOf(reader)];
+    const [slowQuery, slowSql] = [queryOf(slowReader), sqlOf(slowReader)];
     const { isDistributed } = await assertSchema(query);
     await assertServerKey(query, key);
+    const unlimited = await findUnlimited(query, connect);
+    const warnings = unlimited ? [`${unlimited.what} ${unlimited.advice}`] : [];
     const queries = {
-      ...sharedQueries(sql), ...chainQueries(query), ...historyReads(query, sql),
-      ...productReads(query),
+      ...sharedQueries(sql), ...reportQueries(slowSql), ...chainQueries(slowQuery),
+      ...historyReads(query, slowSql), ...productReads(query),
     };
     const watching = openWatching(queries.findPositions, queries.findSum);
-    const transactions = new CatalogueTransactions(writes, clock, () => watching.noteCommit(),
+    const transactions = new CatalogueTransactions(writes, lived.now, () => watching.noteCommit(),
       isDistributed ? openPlacement(query) : undefined);
     const writer = new CatalogueWriter(transactions);
-    const runTransaction = prepareRunTransaction(writes, clock);
     const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
-    const auditKey = deriveAuditKey(key);
-    const run = prepareRun({ writer, runTransaction, delivery, auditKey });
-    const nodeCount = openNodeCount(writes, nodeIntervals);
+    const nodeCount = openNodeCount(writes, SCHEMA_VERSION, nodeIntervals);
+    const { findProblem } = nodeCount;
+    const runTransaction = prepareRunTransaction(writes, lived.now);
+    const run = prepareRun({ writer, runTransaction, delivery, key, findProblem });
+    const { keepLivedTime, stop } = await openLivedTime(lived, queries, run);
     const limits = queryOf(explaining(writes));
     return {
       cursorKey: key.derive('cursor', 32),
+      generation: toGeneration(await findGeneration(query)),
       ...queries,
       ...mutationMethods(run),
-      ...historyMethods({ queries, run, clock }),
+      ...historyMethods({ queries, run, lived }), now: lived.now, keepLivedTime,
       ...secretMethods({ key, queries, run }),
-      ...searchMethods(query, exports), ...categoryQueries(sql),
+      ...searchMethods(slowQuery, exports), ...categoryQueries(slowSql),
       ...webhookMethods({ key, queries, clock, run }),
       joinDelivery: delivery.join,
       ...makeThrottles(limits),
       rateLeases: makeRateLeases(limits, nodeCount.read),
       importJobs: importJobs(sql, DATABASE_TIME),
       findGrant: prepareFindGrant(query),
-      findInvitation: (hash) => queries.findInvitationAt(hash, clock()),
-      watch: watching.watch,
-      watchAll: watching.watchAll,
-      readMetrics: async () =>
-        ({ ...writer.readMetrics(), canWrite: true, pool: pools.readMetrics() }),
+      findInvitation: (hash) => queries.findInvitationAt(hash, lived.now()),
+      watch: watching.watch, watchAll: watching.watchAll,
+      readMetrics: async () => ({
+        ...writer.readMetrics(), failure: findProblem(), pool: pools.readMetrics(), warnings,
+      }),
+      readOldestTransaction: async () =>
+        readInteger((await query(FIND_OLDEST_TRANSACTION))[0] ?? {}, 'seconds'),
       async close() {
         watching.close();
+        stop();
         await Promise.all([writer.close(), delivery.close(), nodeCount.close()]);
         await pools.close();
       },
@@ -115,15 +131,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** Connections for reads, for writes and for exports, so that none waits for the others. */
+/** Connections for reads, slow ones, writes and exports, so that none waits for the others. */
 function openPools(connect: ConnectOptions) {
-  const settings = { ...SESSION_SETTINGS, ...connect.settings };
+  const settings = { ...SESSION_LIMITS, ...connect.settings };
   const open = () => openConnection({ ...connect, settings });
-  const [reads, writes, exports] = [
-    POSTGRES_READ_CONNECTIONS, POSTGRES_WRITE_CONNECTIONS, POSTGRES_EXPORT_CONNECTIONS,
-  ].map((max) => new Pool({ open, max })) as [Pool, Pool, Pool];
+  const [reads, searches, writes, exports] = [
+    POSTGRES_READ_CONNECTIONS, POSTGRES_SEARCH_CONNECTIONS, POSTGRES_WRITE_CONNECTIONS,
+    POSTGRES_EXPORT_CONNECTIONS,
+  ].map((max) => new Pool({ open, max })) as [Pool, Pool, Pool, Pool];
   return {
-    reads, writes, exports,
+    reads, searches, writes, exports,
     readMetrics() {
       const [readPool, writePool] = [reads.readMetrics(), writes.readMetrics()];
       return {
@@ -131,7 +148,7 @@ function openPools(connect: ConnectOptions) {
         roundTrips: writePool.roundTrips,
       };
     },
-    close: () => Promise.all([reads, writes, exports].map((pool) => pool.close())),
+    close: () => Promise.all([reads, searches, writes, exports].map((pool) => pool.close())),
   };
 }
 
@@ -139,12 +156,18 @@ interface RunOptions {
   readonly writer: CatalogueWriter;
   readonly runTransaction: RunTransaction;
   readonly delivery: ReturnType<typeof openDelivery>;
-  readonly auditKey: AuditKey;
+  readonly key: ServerKey;
+  /** Why nothing may be written. */
+  readonly findProblem: () => string | undefined;
 }
 
 /** Mutations of catalogues share transactions; the others have one each. */
-function prepareRun({ writer, runTransaction, delivery, auditKey }: RunOptions): RunMutation {
+function prepareRun(options: RunOptions): RunMutation {
+  const { writer, runTransaction, delivery, key, findProblem } = options;
+  const auditKey = deriveAuditKey(key);
   return async (name, input, idempotency) => {
+    const problem = findProblem();
+    if (problem !== undefined) throw new AppError('unavailable', problem);
     const { sellerId, scope, rows } = describeCall(name, input, idempotency);
     const family = familyOf(name);
     // The casts: the family says which mutations these are, and a call has the input of its name.
@@ -156,9 +179,9 @@ function prepareRun({ writer, runTransaction, delivery, auditKey }: RunOptions):
     const outcome = await runTransaction<unknown>({
       name, input, idempotency: scope, sellerId,
       first: announced === undefined ? [] : announceMutation(name, announced),
-      run: (sql, at) => {
+      run: (sql, { wall: at, lived }) => {
         const mutations = sharedMutations(sql, {
-          auditKey, positions: positionsIn(sql), noteKey: noteKeyIn(sql),
+          auditKey, positions: positionsIn(sql), noteKey: noteKeyIn(sql), lived: () => lived,
         });
         return mutations[name as keyof SharedMutations](input as never, at);
       },

@@ -1,13 +1,13 @@
 /** Commits: which mutations are written together, how long that takes, and the last failure. */
 import type { ErrorCode } from '../../domain/error.ts';
-import { Histogram } from '../../runtime/histogram.ts';
+import { makeHistogram } from '../../runtime/histogram.ts';
 import type { StoreMetrics } from '../maintenance-store.ts';
 import {
   COMMIT_DURATION_BUCKETS_SECONDS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT,
 } from '../limits.ts';
 
 export class CommitMetrics {
-  readonly #commits = new Histogram(COMMIT_DURATION_BUCKETS_SECONDS);
+  readonly #commits = makeHistogram(COMMIT_DURATION_BUCKETS_SECONDS);
   #failed = 0;
   #lastFailure: { readonly code: ErrorCode; readonly at: number } | undefined;
 

@@ -64,37 +64,28 @@ export function mergeImportRow(
 }
 
 /** Compares the ids of import rows with the products that their SKUs name. */
-export class RowIds {
-  readonly #sellerId: SellerId;
-  readonly #findProduct: (id: ProductId) => Pick<Product, 'sku'> | undefined;
-  readonly #owners: Sku[] = [];
-  #unknown = 0;
-
-  constructor(
-    sellerId: SellerId, findProduct: (id: ProductId) => Pick<Product, 'sku'> | undefined,
-  ) {
-    this.#sellerId = sellerId;
-    this.#findProduct = findProduct;
-  }
-
-  /** Whether the id is that of another product. @param before The product with the SKU. */
-  isMismatch({ id }: ProductRow, before: Pick<Product, 'id'> | undefined): boolean {
-    if (id === undefined) return false;
-    const productId = parseProductId(this.#sellerId, id);
-    if (productId !== undefined && productId === before?.id) return false;
-    const owner = productId === undefined ? undefined : this.#findProduct(productId);
-    if (owner) this.#owners.push(owner.sku);
-    else this.#unknown += 1;
-    return owner !== undefined;
-  }
-
-  /** Members without a value are absent, as in recorded outcomes. */
-  get outcome(): Pick<EvaluatedRows, 'idOwners' | 'unknownIds'> {
-    return {
-      ...(this.#owners.length > 0 && { idOwners: this.#owners }),
-      ...(this.#unknown > 0 && { unknownIds: this.#unknown }),
-    };
-  }
+export function compareRowIds(
+  sellerId: SellerId, findProduct: (id: ProductId) => Pick<Product, 'sku'> | undefined,
+) {
+  const owners: Sku[] = [];
+  let unknown = 0;
+  return {
+    /** Whether the id is that of another product. @param before The product with the SKU. */
+    isMismatch({ id }: ProductRow, before: Pick<Product, 'id'> | undefined): boolean {
+      if (id === undefined) return false;
+      const productId = parseProductId(sellerId, id);
+      if (productId !== undefined && productId === before?.id) return false;
+      const owner = productId === undefined ? undefined : findProduct(productId);
+      if (owner) owners.push(owner.sku);
+      else unknown += 1;
+      return owner !== undefined;
+    },
+    /** Members without a value are absent, as in recorded outcomes. */
+    readOutcome: (): Pick<EvaluatedRows, 'idOwners' | 'unknownIds'> => ({
+      ...(owners.length > 0 && { idOwners: owners }),
+      ...(unknown > 0 && { unknownIds: unknown }),
+    }),
+  };
 }
 
 export function skuTaken(sku: Sku): AppError {

@@ -59,7 +59,7 @@ export class RevertedChain {
 
   /**
    * Adds the next older change. `isReverted`: it counts with the selected ones (see
-   * `SelectedChanges`).
+   * `selectChanges`).
    */
   add(change: Change, isReverted: boolean): void {
     this.#newest ??= change;
@@ -158,47 +158,39 @@ function listDifferences(one: NewProduct, other: NewProduct): readonly (keyof Ne
 type FindReverted = (importId: ImportId) => RevertedChanges | undefined;
 
 /** Which changes of a product a revert takes back. */
-export class SelectedChanges {
-  readonly #selected: RevertedChanges;
-  readonly #find: FindReverted;
+export function selectChanges(selected: RevertedChanges, find: FindReverted) {
   /**
    * The reverts that changed the product and that no later one has undone, newest first.
    * `isCounted`: it counts with the selected changes.
    */
-  readonly #later: { readonly reverts: RevertedChanges; readonly isCounted: boolean }[] = [];
+  const later: { readonly reverts: RevertedChanges; readonly isCounted: boolean }[] = [];
   /** Whether the newest change that counts is of the same revert: the rest is undone already. */
-  #isRepeated: boolean | undefined;
+  let isRepeated: boolean | undefined;
 
-  constructor(selected: RevertedChanges, find: FindReverted) {
-    this.#selected = selected;
-    this.#find = find;
-  }
-
-  /** Adds the next older change of the product, and returns whether it is to be taken back. */
-  add(change: Change): boolean {
-    // A revert that counts itself is no reason to leave out what it has undone.
-    const isUndone = this.#later.find(({ reverts }) => this.#includes(reverts, change))
-      ?.isCounted === false;
-    const isCounted = !isUndone && this.#includes(this.#selected, change);
-    const reverts = change.importId === undefined ? undefined : this.#find(change.importId);
-    if (reverts && !isUndone) this.#later.push({ reverts, isCounted });
-    // Its stock may have stopped at 0, so that the movements do not add up to nothing.
-    if (isCounted) this.#isRepeated ??= reverts !== undefined && isSame(reverts, this.#selected);
-    return isCounted && this.#isRepeated !== true;
-  }
-
-  /** Also the changes of reverts of some of the selected changes, and of reverts of those. */
-  #includes(selected: RevertedChanges, change: Change): boolean {
-    if (isSelected(selected, change)) return true;
+  /** Also the changes of reverts of some of these changes, and of reverts of those. */
+  function includes(some: RevertedChanges, change: Change): boolean {
+    if (isSelected(some, change)) return true;
     let id = change.importId;
     while (id !== undefined) {
-      const reverts = this.#find(id);
+      const reverts = find(id);
       if (!reverts) return false;
-      if (isWithin(reverts, selected)) return true;
+      if (isWithin(reverts, some)) return true;
       id = reverts.importId;
     }
     return false;
   }
+
+  /** Takes the next older change of the product, and returns whether it is to be taken back. */
+  return (change: Change): boolean => {
+    // A revert that counts itself is no reason to leave out what it has undone.
+    const isUndone = later.find(({ reverts }) => includes(reverts, change))?.isCounted === false;
+    const isCounted = !isUndone && includes(selected, change);
+    const reverts = change.importId === undefined ? undefined : find(change.importId);
+    if (reverts && !isUndone) later.push({ reverts, isCounted });
+    // Its stock may have stopped at 0, so that the movements do not add up to nothing.
+    if (isCounted) isRepeated ??= reverts !== undefined && isSame(reverts, selected);
+    return isCounted && isRepeated !== true;
+  };
 }
 
 function isSelected(

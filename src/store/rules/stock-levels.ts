@@ -7,6 +7,7 @@
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../domain/catalogue/stock-change.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { STOCK_LEVELS_KEPT } from '../limits.ts';
 
 /** The stock of one product while a batch is evaluated. */
@@ -83,12 +84,13 @@ interface CachedLevels {
 }
 
 export class StockLevelCache {
-  readonly #cached = new Map<SellerId, CachedLevels>();
-  #size = 0;
+  readonly #cached =
+    new BoundedMap<SellerId, CachedLevels>(STOCK_LEVELS_KEPT, ({ table }) => table.size);
 
   /** Removes and returns the levels cached at this position; an empty table if there are none. */
   get(sellerId: SellerId, position: number): LevelTable {
-    const cached = this.drop(sellerId);
+    const cached = this.#cached.get(sellerId);
+    this.drop(sellerId);
     return cached?.position === position ? cached.table : new LevelTable();
   }
 
@@ -96,25 +98,16 @@ export class StockLevelCache {
   put(sellerId: SellerId, table: LevelTable, position: number): boolean {
     if (table.size > STOCK_LEVELS_KEPT) return false;
     this.#cached.set(sellerId, { table, position });
-    this.#size += table.size;
-    for (const oldest of this.#cached.keys()) {
-      if (this.#size <= STOCK_LEVELS_KEPT) break;
-      this.drop(oldest);
-    }
     return true;
   }
 
-  /** Forgets a seller's levels, and returns them. */
-  drop(sellerId: SellerId): CachedLevels | undefined {
-    const cached = this.#cached.get(sellerId);
-    if (cached) this.#size -= cached.table.size;
+  /** Forgets a seller's levels. */
+  drop(sellerId: SellerId): void {
     this.#cached.delete(sellerId);
-    return cached;
   }
 
   /** Call it after every rollback: the same position may be reached by other changes. */
   clear(): void {
     this.#cached.clear();
-    this.#size = 0;
   }
 }

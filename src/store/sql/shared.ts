@@ -15,6 +15,7 @@ import { passkeyMutations, passkeyQueries, passkeySignInMutations } from './acco
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
 import { totpMutations, totpQueries } from './accounts/totp.ts';
 import { pruningMutations } from './history/history-pruning.ts';
+import { livedTimeMutations, livedTimeQueries } from './lived-time.ts';
 import { importQueries } from './history/import-queries.ts';
 import { ledgerQueries } from './history/ledger-queries.ts';
 import { pastQueries, revertQueries } from './history/past-queries.ts';
@@ -29,12 +30,20 @@ import { webhookQueries } from './webhooks/webhooks.ts';
 export function sharedQueries(sql: Sql) {
   return {
     ...sellerQueries(sql), ...keyQueries(sql), ...usageQueries(sql),
-    ...ledgerQueries(sql), ...pastQueries(sql), ...revertQueries(sql), ...stockDayQueries(sql),
-    ...stockQueries(sql),
+    ...reportQueries(sql),
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
     ...passkeyQueries(sql), ...auditQueries(sql), ...columnMappingQueries(sql),
+    ...livedTimeQueries(sql),
     listFilters: prepareListFilters(sql),
+  };
+}
+
+/** Those that may read thousands of changes. */
+export function reportQueries(sql: Sql) {
+  return {
+    ...ledgerQueries(sql), ...pastQueries(sql), ...revertQueries(sql), ...stockDayQueries(sql),
+    ...stockQueries(sql),
   };
 }
 
@@ -43,29 +52,32 @@ interface Environment {
   readonly auditKey: AuditKey;
   readonly positions: WebhookEnvironment['positions'];
   readonly noteKey?: NoteKey;
+  /** The lived time of the transaction. */
+  readonly lived: () => number;
 }
 
 /**
  * A mutation takes its input and the commit time, and returns its outcome. It may run twice, so its
  * only effects are in the database.
  */
-export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Environment) {
+export function sharedMutations(sql: Sql, { auditKey, positions, noteKey, lived }: Environment) {
   const audit = prepareAuditLog(sql, auditKey);
-  const sellers = { ...sellerMutations(sql, audit), ...keyMutations(sql, audit, noteKey) };
+  const sellers = { ...sellerMutations(sql, audit), ...keyMutations(sql, audit, lived, noteKey) };
   return {
     ...sellers,
     ...usageMutations(sql),
     ...pruningMutations(sql),
     ...idempotencyMutations(sql),
+    ...livedTimeMutations(sql, lived),
     ...webhookMutations(sql, { positions, audit }),
-    ...webhookDeliveryMutations(sql),
+    ...webhookDeliveryMutations(sql, lived),
     ...accountMutations(sql, audit),
     ...peopleMutations(sql, audit),
     ...totpMutations(sql, audit),
-    ...sessionMutations(sql, audit),
+    ...sessionMutations(sql, audit, lived),
     ...passkeyMutations(sql, audit),
-    ...passkeySignInMutations(sql, audit),
-    ...invitationMutations(sql, audit, sellers),
+    ...passkeySignInMutations(sql, audit, lived),
+    ...invitationMutations(sql, audit, lived, sellers),
     ...columnMappingMutations(sql),
     ...savedFilterMutations(sql),
     ...{

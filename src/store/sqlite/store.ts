@@ -4,9 +4,10 @@
  * the same folder open.
  */
 import { stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { prepareWatch } from '../rules/watching/catalogue-watchers.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
+import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
 import type { RunMutation } from '../rules/mutations/registry.ts';
 import { makeMemoryThrottles } from '../nodes/memory-throttles.ts';
@@ -15,11 +16,13 @@ import { deriveAuditKey } from '../rules/audit.ts';
 import { secretMethods } from '../sql/accounts/account-secrets.ts';
 import { openCommitSubscriptions, Reader } from './engine/reader.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
-import { explainOpening } from './engine/disk-failure.ts';
+import { explainOpening, freeInodesOf } from './engine/disk-failure.ts';
+import { checkHighWater, HIGH_WATER_FILE_NAME, openHighWater } from './engine/high-water.ts';
 import { Writer } from './engine/writer.ts';
 import { Search } from './search/search.ts';
 import { openDelivery } from './webhooks/delivery.ts';
 import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
+import { makeLivedTime } from '../../runtime/clock.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import type { DiskMetrics } from '../maintenance-store.ts';
 
@@ -28,6 +31,8 @@ interface SqliteStoreOptions {
   readonly folder: string;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
+  /** A second high-water mark, outside of the folder. */
+  readonly highWaterFile?: string | undefined;
   /** Maximum database size in pages of 4 KiB. Default: limited by the disk only. */
   readonly pageLimit?: number;
 }
@@ -40,33 +45,45 @@ interface SqliteStoreOptions {
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   try {
-    return await open(options);
+    // Absolute: the process may change its working directory.
+    return await open({ ...options, folder: resolve(options.folder) });
   } catch (error) {
     throw explainOpening(error, options.folder);
   }
 }
 
-async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions): Promise<Store> {
+async function open(
+  { folder, highWaterFile, pageLimit, clock = Date.now }: SqliteStoreOptions,
+): Promise<Store> {
   const { file, key } = prepareCatalogueFile(folder);
-  const writer = await Writer.start({ file, pageLimit, auditKey: deriveAuditKey(key) }, clock);
+  const marks = [join(folder, HIGH_WATER_FILE_NAME), ...highWaterFile ? [highWaterFile] : []];
+  await checkHighWater(file, marks);
+  const lived = makeLivedTime(clock);
+  const auditKey = deriveAuditKey(key);
+  const writer = await Writer.start({ folder, file, pageLimit, auditKey }, lived.now);
   try {
-    const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
-    const reader = new Reader(file);
+    const { files: openFiles } = writer;
+    const search = new Search({ catalogue: file, search: join(folder, 'search.db'), openFiles });
+    const reader = new Reader(file, writer);
+    const highWater = openHighWater(reader.queries.readMark, marks);
     const commits = openCommitSubscriptions(reader);
-    const watchAll = commits.add;
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
+    const { keepLivedTime, stop } = await openLivedTime(lived, reader.methods, run);
     const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
-    const delivery = openDelivery({ lockFile: join(folder, 'webhooks.lock'), reader, watchAll });
+    const delivery = openDelivery({
+      lockFile: join(folder, 'webhooks.lock'), openFiles, reader, watchAll: commits.add,
+    });
     writer.onCommit(() => {
       reader.endSnapshot();
       search.noteCommit();
       commits.poll();
+      highWater.noteCommit();
     });
     return {
-      cursorKey: reader.cursorKey,
+      lost: writer.lost, cursorKey: reader.cursorKey, generation: reader.generation,
       ...reader.methods,
       ...mutationMethods(run),
-      ...historyMethods({ queries: reader.queries, run, clock }),
+      ...historyMethods({ queries: reader.queries, run, lived }), now: lived.now, keepLivedTime,
       ...secretMethods({ key, queries: reader.methods, run }),
       ...search.store,
       ...makeMemoryThrottles(clock),
@@ -74,15 +91,20 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       createWebhook: (...args) => webhooks.createWebhook(...args).finally(delivery.noteWebhook),
       joinDelivery: delivery.join,
       findGrant: (hash) => reader.findGrant(hash),
-      findInvitation: (hash) => reader.methods.findInvitationAt(hash, clock()),
-      watch: prepareWatch({ findPositions: reader.queries.findPositions, watchAll }),
-      watchAll,
-      readMetrics: async () => ({ ...writer.readMetrics(), disk: await readDiskMetrics(file) }),
+      findInvitation: (hash) => reader.methods.findInvitationAt(hash, lived.now()),
+      watch: prepareWatch({ findPositions: reader.queries.findPositions, watchAll: commits.add }),
+      watchAll: commits.add,
+      readMetrics: async () => ({
+        ...writer.readMetrics(), disk: await readDiskMetrics(file),
+        readSearchLag: () => search.readLag(reader.queries.countChanges),
+      }),
       async close() {
+        stop();
         delivery.close();
         commits.close();
+        const marked = highWater.close();
         reader.close();
-        await writer.close(search.close());
+        await Promise.all([marked, writer.close(search.close())]);
       },
     };
   } catch (error) {
@@ -91,16 +113,15 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
   }
 }
 
-async function readDiskMetrics(file: string): Promise<DiskMetrics> {
-  const [walBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
-  return { walBytes, freeBytes: disk.bavail * disk.bsize };
-}
-
-async function readSize(file: string): Promise<number> {
+/** Undefined if the folder is lost. */
+async function readDiskMetrics(file: string): Promise<DiskMetrics | undefined> {
   try {
-    return (await stat(file)).size;
+    const [{ size }, disk] = await Promise.all([stat(`${file}-wal`), statfs(dirname(file))]);
+    return {
+      walBytes: size, freeBytes: disk.bavail * disk.bsize, freeInodes: freeInodesOf(disk),
+    };
   } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return 0; // created with the first mutation
+    if (isSystemError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import type { StockChange } from '../../domain/catalogue/stock-change.ts';
 import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../catalogue-store.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
-import { mergeImportRow, RowIds } from '../rules/product-changes.ts';
+import { compareRowIds, mergeImportRow } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
 import type { Actor } from '../write.ts';
@@ -41,12 +41,12 @@ export function openImportDryRun(
       });
       const owners = otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds)
         : new Map<ProductId, Product>();
-      const ids = new RowIds(sellerId, (id) => owners.get(id));
+      const ids = compareRowIds(sellerId, (id) => owners.get(id));
       const effects = rows.map((row): ImportEffect => {
         const before = existing.get(row.sku);
         return ids.isMismatch(row, before) ? 'mismatch' : tryRow(row, before);
       });
-      return { effects, ...ids.outcome };
+      return { effects, ...ids.readOutcome() };
     },
     close: async () => earlierProducts.close(),
   };

@@ -5,7 +5,7 @@
 import type { Product } from '../../domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { ProductPage } from '../catalogue-store.ts';
-import { assertExportRoom } from '../rules/export-limits.ts';
+import { limitExports } from '../rules/export-limits.ts';
 import type { ExportQuery, SearchStore } from '../search-store.ts';
 import { AppError } from '../../domain/error.ts';
 import { readText } from '../sql/sql.ts';
@@ -17,11 +17,9 @@ type CopyPages = (
 ) => Promise<void>;
 
 export function prepareSpooledExports(copyPages: CopyPages): SearchStore['exportProducts'] {
-  const open = new Set<{ readonly sellerId: SellerId }>();
+  const limiter = limitExports();
   return async (sellerId, query, position) => {
-    assertExportRoom(sellerId, [...open].map((openSlot) => openSlot.sellerId));
-    const slot = { sellerId };
-    open.add(slot);
+    const release = limiter.acquire(sellerId);
     const spool = openSpool<Product>();
     const first = Promise.withResolvers<ProductPage>();
     const copy = copyPages(sellerId, query, position, (page) => {
@@ -33,7 +31,7 @@ export function prepareSpooledExports(copyPages: CopyPages): SearchStore['export
       spool.fail(error);
     });
     const close = (): void => {
-      open.delete(slot);
+      release();
       spool.close();
     };
     try {

@@ -15,6 +15,7 @@ const CHUNK_BYTES = 64 * 1024;
 const FAILURES = [
   // EDQUOT: the quota of the server's user.
   { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', problem: 'The server\'s disk is full.' },
+  { codes: ['EMFILE', 'ENFILE'], code: 'unavailable', problem: 'Too many files are open.' },
   { codes: ['EIO', 'EROFS'], code: 'unavailable', problem: 'The server cannot write to its disk.' },
 ] as const;
 

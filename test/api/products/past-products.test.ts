@@ -161,3 +161,18 @@ test('rejects positions and times that are invalid, in the future or pruned', as
   const writer = await server.makeSeller({ scopes: ['stock:write'] });
   assertProblem(await writer.send({ path: `${PRODUCTS}?at=0` }), 403, 'scope-missing');
 });
+
+test('says that a + in a time must be encoded', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  for (const [path, parameter] of [
+    [PRODUCTS, 'at'], [PRODUCTS, 'updated_since'], ['/api/v1/stock', 'at'],
+  ] as const) {
+    const ask = (time: string) => seller.send({ path: `${path}?${parameter}=${time}` });
+    const answer = await ask('2026-01-01T00:00:00+01:00');
+    assertProblem(answer, 400, 'invalid-query');
+    assert.equal(answer.json().errors[0].detail,
+      'Has a space instead of a +. In a query, send + as %2B.');
+    assert.notEqual((await ask('2026-01-01T00:00:00%2B01:00')).status, 400);
+    assert.match((await ask('a+b')).json().errors[0].detail, /RFC 3339/);
+  }
+});

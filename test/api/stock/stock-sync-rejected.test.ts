@@ -90,7 +90,7 @@ const invalidBodies: readonly [what: string, body: unknown, faults: readonly str
     '/dry_run unknown', '/constructor unknown',
   ]],
   ['everything wrong', {
-    changes: 'all', atomic: 1, source: 5, reason: null, complete: 'yes', zero_limit: '5', force: 0,
+    changes: 'all', atomic: 1, source: 5, reason: false, complete: 'yes', zero_limit: '5', force: 0,
     'a/b~': 1,
   }, [
     '/changes type', '/atomic type', '/source type', '/reason type', '/complete type',

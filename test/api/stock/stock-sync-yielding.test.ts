@@ -1,7 +1,7 @@
 /** POST /api/v1/stock: small calls run at once, large ones yield to the event loop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Instances } from '../../../src/api/instances.ts';
+import { makeInstances } from '../../../src/api/instances.ts';
 import type { ApiRequest, Services } from '../../../src/api/route.ts';
 import { syncStock } from '../../../src/api/stock/stock.ts';
 import { AppError } from '../../../src/domain/error.ts';
@@ -27,7 +27,7 @@ function prepare(
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
   // The casts: the handler uses nothing else of them.
-  const services = { store, instances: new Instances(() => services) } as Services;
+  const services = { store, instances: makeInstances(() => services) } as Services;
   return () => syncStock(call as ApiRequest, services);
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { SECRET_INPUT_LIMIT_CHARACTERS } from '../../../src/cli/limits.ts';
+import { SECRET_INPUT_LIMIT_BYTES } from '../../../src/cli/limits.ts';
 import { readSecret } from '../../../src/cli/admin/secret-input.ts';
 
 const LABELS = ['The password', 'The password again'];
@@ -24,7 +24,7 @@ async function typeLines(...lines: readonly string[]): Promise<string> {
   }
 }
 
-function pipe(...chunks: readonly string[]): Promise<string> {
+function pipe(...chunks: readonly (string | Buffer)[]): Promise<string> {
   const source = new PassThrough();
   for (const chunk of chunks) source.write(chunk);
   source.end();
@@ -48,8 +48,11 @@ test('reads the first line of piped input, up to a limit', async () => {
   assert.equal(await pipe('green ', 'boats\r\nother'), 'green boats');
   assert.equal(await pipe('green boats'), 'green boats');
   assert.equal(await pipe(), '');
+  const utf16 = Buffer.from('\uFEFFgrüne boats\r\nother', 'utf16le');
+  assert.equal(await pipe(utf16.subarray(0, 9), utf16.subarray(9)), 'grüne boats');
+  assert.equal(await pipe('\uFEFFgreen boats\n'), 'green boats');
   const endless = new PassThrough();
-  endless.write('x'.repeat(SECRET_INPUT_LIMIT_CHARACTERS + 1));
+  endless.write('x'.repeat(SECRET_INPUT_LIMIT_BYTES + 1));
   const read = await readSecret(endless, LABELS, () => {});
-  assert.ok(read.length > SECRET_INPUT_LIMIT_CHARACTERS);
+  assert.ok(read.length > SECRET_INPUT_LIMIT_BYTES);
 });

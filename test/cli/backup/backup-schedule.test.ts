@@ -8,7 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type BackupRun, scheduleBackups } from '../../../src/cli/backup/backup-schedule.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { createSeller } from '../setup.ts';
+import { send } from '../../support/http.ts';
+import { createKey, createSeller } from '../setup.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21);
@@ -18,7 +19,7 @@ test('creates the next backup when it is due, and reports backups and failures',
     { file: 'one.db', removed: [], dueInMs: HOUR_MS },
     { file: undefined, removed: [], dueInMs: 5_000 },
     new Error('The disk is full.'),
-    { file: 'two.db', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
+    { file: 'two.db', damage: 'One fault.', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
     { file: undefined, removed: [], dueInMs: undefined },
   ];
   const events: (string | number)[] = [];
@@ -42,12 +43,14 @@ test('creates the next backup when it is due, and reports backups and failures',
   });
   await over.promise;
   // Computed from when the next backup is due after the last run.
-  assert.deepEqual(schedule.readMetrics(), { made: 2, failed: 1, newestAt: NOW });
+  assert.deepEqual(schedule.readMetrics(), { made: 2, damaged: 1, failed: 1, newestAt: NOW });
   assert.deepEqual(events, [
     'Backed up to one.db.', HOUR_MS,
     5_000,
     '! The backup failed: The disk is full.', 600_000,
-    'Backed up to two.db. Removed the oldest: old.db.', HOUR_MS, // it checks: clocks may step
+    'Backed up to two.db. Removed the oldest: old.db.',
+    '! This backup did not pass its check: One fault. Run doctor --file two.db.',
+    HOUR_MS, // it checks: clocks may step
     600_000,
   ]);
 });
@@ -65,7 +68,7 @@ test('aborts a backup in progress when stopped, without reporting a failure', as
   });
   await schedule.stop();
   assert.deepEqual(events, []);
-  assert.deepEqual(schedule.readMetrics(), { made: 0, failed: 0, newestAt: undefined });
+  assert.deepEqual(schedule.readMetrics(), { made: 0, damaged: 0, failed: 0, newestAt: undefined });
 });
 
 test('creates backups while serving, limits their number, and stops with the server', async (t) => {
@@ -122,8 +125,31 @@ test('reports the time of a backup that was created before it started', async ()
     note: assert.fail, warn: assert.fail,
   });
   await schedule.stop();
-  const expected = { made: 0, failed: 0, newestAt: NOW - 4 * HOUR_MS };
+  const expected = { made: 0, damaged: 0, failed: 0, newestAt: NOW - 4 * HOUR_MS };
   assert.deepEqual(schedule.readMetrics(), expected);
+});
+
+test('runs doctor on each backup, and reports what contradicts itself', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await createSeller(data);
+  const { key } = await createKey(data);
+  const flags = ['--data', data, '--no-portal'];
+  const first = await startServing(t, flags);
+  const made = await send(first.port, {
+    method: 'POST', path: '/api/v1/products',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 }),
+  });
+  assert.equal(made.status, 201);
+  await first.stop('SIGTERM');
+  const db = new DatabaseSync(join(data, 'catalogue.db'));
+  db.exec('UPDATE product SET stock = 7');
+  db.close();
+  const folder = makeFolder(t);
+  const serving = await startServing(t, [...flags, '--backup-folder', folder]);
+  await serving.waitForNote(/^Backed up to/m);
+  await serving.waitForNote(/^This backup did not pass its check: Doctor found 1 fault\. Run/m);
+  assert.equal(await serving.stop('SIGTERM'), 0);
 });
 
 test('reports a failed backup, and keeps serving', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run, runProcess } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -65,7 +65,13 @@ test('rejects names that SQLite uses, and names that are no file', async (t) => 
   }
 });
 
-test('removes its partial file when it is interrupted', async (t) => {
+for (const [signal, interrupted] of [['SIGINT', 130], ['SIGHUP', 129]] as const) {
+  test(`removes its partial file on ${signal}`, (t) => checkInterruption(t, signal, interrupted));
+}
+
+async function checkInterruption(
+  t: TestContext, signal: NodeJS.Signals, interrupted: number,
+): Promise<void> {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   let status: number | null;
@@ -74,9 +80,9 @@ test('removes its partial file when it is interrupted', async (t) => {
     const child = startBackup(t, join(folder, 'copy.db'), data);
     const exited = once(child, 'exit');
     while (readdirSync(folder).length === 0 && child.exitCode === null) await wait(1);
-    child.kill('SIGINT');
+    child.kill(signal);
     [status] = await exited as [number | null];
     // One that was complete before the signal arrived does not count.
-    assert.deepEqual(readdirSync(folder), status === 130 ? [] : ['copy.db']);
-  } while (status !== 130);
-});
+    assert.deepEqual(readdirSync(folder), status === interrupted ? [] : ['copy.db']);
+  } while (status !== interrupted);
+}

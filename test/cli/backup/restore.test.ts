@@ -8,9 +8,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeRandom } from '../../domain/random.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { program, run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { createKey, makeBackup } from '../setup.ts';
+import { createKey, look, makeBackup } from '../setup.ts';
 
 const KILLS = 12;
 
@@ -38,6 +39,29 @@ test('reports what it has restored, and what to do next', async (t) => {
     folder: other, sellers: 1, products: 0, changes: 0, kept: [],
     secrets: { sealed: 0, opened: 0 },
   });
+});
+
+test('begins a generation each time, and on request for a copied folder', async (t) => {
+  const { folder, file } = await makeBackup(t);
+  const generationOf = () => look(folder, async ({ generation }) => generation);
+  assert.equal(await generationOf(), undefined);
+  const restore = ['restore', file, '--data', folder, '--replace'];
+  const generations = new Set();
+  for (const args of [restore, restore, ['migrate', '--after-restore', '--data', folder]]) {
+    const { status, out, notes } = await run(args);
+    assert.equal(status, 0, notes);
+    const generation = await generationOf();
+    assert.match(String(generation), /^[a-z2-7]{5}$/);
+    assert.equal(await generationOf(), generation, 'until the next restore');
+    generations.add(generation);
+    if (args[0] === 'migrate') assert.match(out, /A generation has begun: clients must resync/);
+  }
+  assert.equal(generations.size, 3);
+  const store = await openSqliteStore({ folder });
+  const inUse = await run(['migrate', '--after-restore', '--data', folder]);
+  await store.close();
+  assert.equal(inUse.status, 1);
+  assert.match(inUse.notes, /is in use\. Stop the server .* Nothing was changed/);
 });
 
 test('leaves the old or the new catalogue, which opens, wherever it is killed', async (t) => {

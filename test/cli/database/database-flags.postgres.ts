@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
 import { migrateDatabase } from '../../../src/store/postgres/database.ts';
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/schema/migrate.ts';
 import { preload, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
@@ -55,8 +56,8 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     }
     const both = await Promise.all([succeed('migrate'), succeed('migrate')]);
     assert.deepEqual(both.sort(), [
-      'The database already has schema version 24.',
-      'The database is ready, with schema version 24.',
+      `The database already has schema version ${SCHEMA_VERSION}.`,
+      `The database is ready, with schema version ${SCHEMA_VERSION}.`,
     ]);
     const id = await succeed('seller', 'create', 'A shop');
     const key = JSON.parse(await succeed('key', 'create', '--name', 'test', '--json'));

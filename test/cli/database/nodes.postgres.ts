@@ -46,6 +46,15 @@ describe('two servers on one database', { skip: NO_POSTGRES }, () => {
       });
   }
 
+  test('say which limits their role lacks behind a pooler in transaction mode', async (t) => {
+    const database = await makeDatabase(server, makeFolder(t));
+    await database.succeed('migrate');
+    const [flag = '', url, ...others] = database.flags;
+    const flags = [flag, `${url}?pool_mode=transaction`, ...others];
+    const serving = await startServing(t, flags, database.environment);
+    await serving.waitForNote(/Sessions behind the pooler have no idle_in_trans.*ALTER ROLE/);
+  });
+
   test('show each other\'s changes, feeds, live events and sessions', async (t) => {
     const { database, folder, one, two } = await prepare(t);
     const shop = await makeShop(t, database, folder);

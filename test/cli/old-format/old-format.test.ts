@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createShop } from '../../../src/embed/shop.ts';
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/schema/migrate.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { FILE_NAME, readFolder, readMode } from '../../store/sqlite/engine/read-file.ts';
 import { run } from '../../support/command.ts';
@@ -93,7 +94,7 @@ test('backup rejects it, and writes no file', async (t) => {
 test('backup and doctor leave a newer version with a journal as it is', async (t) => {
   const [folder, target] = [makeOld(t, 24), makeFolder(t)];
   const db = readOriginal(FILE_NAME);
-  db.writeInt32BE(25, VERSION_OFFSET);
+  db.writeInt32BE(SCHEMA_VERSION + 1, VERSION_OFFSET);
   writeFileSync(join(folder, FILE_NAME), db);
   const before = readFolder(folder);
   for (const words of [['backup', join(target, 'copy.db')], ['backup', '--folder', target],

@@ -134,7 +134,7 @@ describe('products get and set', { concurrency: true }, () => {
     [['set', 'P-0', 'price=1,50'], /^price=1,50: Must be a number such as 12\.50/],
     [['set', 'P-0', 'stock=0x10'], /^stock=0x10: Must be a number/],
     [['set', 'P-0', 'price=0.12345678901234567890123'], /^price=0\.1234\d+: /],
-    [['set', 'P-0', 'price=1', '--if-match', 'x'], /^--if-match takes a whole number/],
+    [['set', 'P-0', 'price=1', '--if-match', 'x'], /^--if-match takes a position, such as 12, not/],
     [['get', ''], /^Name the product: either SKU or --id ID\./],
     [['get'], /^Name the product: either SKU or --id ID\./],
     [['get', 'P-0', '--id', 'prd_1'], /^Name the product: either SKU or --id ID\./],

@@ -155,3 +155,19 @@ test('sends the key of a profile to no other address', async (t) => {
   assert.equal(unknown.status, 2);
   assert.match(unknown.notes, /^There is no profile "shp"\. There are: shop\. Create it: profile/);
 });
+
+test('reads keys, their files and the file of profiles in UTF-16, as PowerShell writes them',
+  async (t) => {
+    const shop = await openShop(t);
+    const { file, home, environment } = openHome(t);
+    const encode = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
+    const keyFile = join(home, 'key.txt');
+    writeFileSync(keyFile, encode(`${shop.key}\r\n`));
+    const byFile = await run(['status', '--url', shop.url, '--key-file', keyFile], environment);
+    assert.match(byFile.out, /^ok {2}key {5}valid/m);
+    const add = ['profile', 'add', 'shop', '--url', shop.url];
+    assert.equal((await run(add, environment, encode(`${shop.key}\r\n`))).status, 0);
+    writeFileSync(file, encode(readFileSync(file, 'utf8')));
+    const byProfile = await run(['status', '--profile', 'shop'], environment);
+    assert.match(byProfile.out, /^ok {2}key {5}valid/m);
+  });

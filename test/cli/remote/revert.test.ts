@@ -50,7 +50,7 @@ test('reports missing and invalid arguments', async (t) => {
     [[], 2, /Give an IMPORT_ID \("imports list" shows them\), or --after and --up-to\./],
     [['--after', '1'], 2, /Give an IMPORT_ID/],
     [['imp_1', '--source', 'till'], 2, /--source does not combine with an IMPORT_ID\./],
-    [['--after', 'x', '--up-to', '1'], 2, /--after takes a whole number/],
+    [['--after', 'x', '--up-to', '1'], 2, /--after takes a position, such as 12, not/],
     [['imp_1'], 1, /You have no import with this id\./],
     [['--after', '0', '--up-to', '7'], 1, /up_to: Must be at most 0/],
   ];

@@ -1,6 +1,6 @@
 /** A data folder on a full or read-only disk: commands report the problem. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FILE_NAME, readFolder } from '../../store/sqlite/engine/read-file.ts';
@@ -33,6 +33,33 @@ test('reports a full disk if it cannot start, and changes nothing',
     freeDisk(disk);
     assert.equal((await runProcess(['seller', 'list', '--data', data])).status, 0);
   });
+
+test('reports a disk without free inodes as that, not as damage', async (t) => {
+  const disk = mountSmallDisk(t, '24m,nr_inodes=12');
+  if (disk === undefined) return;
+  const data = join(disk, 'data');
+  await createSeller(data);
+  const names: string[] = [];
+  assert.throws(() => {
+    for (;;) {
+      const name = join(disk, `file-${names.length}`);
+      writeFileSync(name, '');
+      names.push(name);
+    }
+  }, { code: 'ENOSPC' });
+  for (const args of COMMANDS) {
+    const { status, notes } = await runProcess([...args, '--data', data]);
+    assert.equal(status, 1);
+    assert.match(notes, /\/data is on a disk without free inodes\. Remove files until "df -i"/);
+  }
+  const doctor = await runProcess(['doctor', '--data', data]);
+  assert.equal(doctor.status, 1);
+  assert.match(doctor.out, /fault: \S+catalogue\.db is on a disk without free inodes\.\n +Remove/);
+  assert.match(doctor.out, /warning: The disk has 0 free inodes; without one, no file can be/);
+  assert.doesNotMatch(doctor.out, /cannot be read|restore/);
+  for (const name of names) rmSync(name);
+  assert.equal((await runProcess(['doctor', '--data', data])).status, 0);
+});
 
 test('reports a read-only disk',
   async (t) => {

@@ -8,6 +8,7 @@ import {
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Actor as Author } from '../../../src/store/write.ts';
+import { makeClock } from '../../support/clock.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';
@@ -24,11 +25,11 @@ interface Past {
   readonly actor: Author;
 }
 
-/** A folder with 1,200 changes from this many days ago, and one from today. */
+/** A folder with 1,200 changes from this many days ago, lived through since, and one from today. */
 async function makePast(t: TestContext, days: number): Promise<Past> {
   const folder = makeFolder(t);
-  let now = Date.now() - days * DAY_MS;
-  const store = await openSqliteStore({ folder, clock: () => now });
+  const clock = makeClock(Date.now() - days * DAY_MS);
+  const store = await openSqliteStore({ folder, clock });
   const { id: sellerId } = await store.createSeller(parseNewSeller('A shop', 'EUR'));
   const key = generateApiKey();
   const made = await store.createKey(sellerId, toStoredSecret(key), parseNewApiKey({
@@ -40,7 +41,11 @@ async function makePast(t: TestContext, days: number): Promise<Past> {
   const sync = { isAtomic: false, source: undefined, reason: undefined, completion: undefined };
   const changes = Array.from({ length: 1_199 }, (_, n) => ({ sku: product.sku, set: n + 1 }));
   await store.syncStock(actor, { ...sync, changes }, false);
-  now = Date.now();
+  for (const step of [...Array(2).fill(DAY_MS), (days - 2) * DAY_MS]) {
+    await store.keepLivedTime();
+    clock.now += step;
+  }
+  await store.keepLivedTime();
   await store.createProduct(actor, makeNewProduct({}));
   await store.close();
   return { folder, headers: { 'x-api-key': key }, actor };
@@ -103,18 +108,19 @@ for (const [days, flags] of [
 test('removes old idempotency records, however long the history is kept',
   async (t) => {
     const { folder, actor } = await makePast(t, 3);
-    let now = Date.now() - 3 * DAY_MS;
-    const store = await openSqliteStore({ folder, clock: () => now });
+    const clock = makeClock(Date.now() - 3 * DAY_MS);
+    const store = await openSqliteStore({ folder, clock });
     const write = (key: string) =>
       store.createProduct({ ...actor, idempotency: { key, part: 0 } }, makeNewProduct({}));
     await write('old');
-    now = Date.now();
+    clock.now += 3 * DAY_MS;
     await write('new');
+    await store.keepLivedTime();
     await store.close();
     await startServing(t, ['--data', folder, '--history-days', '0']);
     const list = () => readRows(folder, 'SELECT at FROM idempotency').map(({ at }) => at);
     while (list().length > 1) await wait(POLL_MS);
-    assert.deepEqual(list(), [now]);
+    assert.deepEqual(list(), [clock.now]);
   });
 
 test('stops immediately while it removes old history', async (t) => {

@@ -2,17 +2,26 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { program, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
+import { findSchemaErrors } from '../../features/openapi/json-schema.ts';
+import { PageClient } from '../../features/portal/page-client.ts';
 import { createKey, createSeller } from '../setup.ts';
 
 const PATH = '/api/v1/products';
+const SCHEMA = JSON.parse(readFileSync(
+  new URL('../../../src/features/telemetry/log.schema.json', import.meta.url), 'utf8',
+));
 
+/** The lines of the log, which are as the published schema describes them. */
 function parseLines(notes: string): any[] {
-  return notes.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const lines = notes.split('\n').filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+  for (const line of lines) assert.deepEqual(findSchemaErrors(line, SCHEMA, SCHEMA), []);
+  return lines;
 }
 
 async function prepare(t: TestContext) {
@@ -34,8 +43,8 @@ test('writes one line per request, with its trace and without text from the clie
   assert.equal(await serving.stop('SIGTERM'), 0);
   const notes = serving.notes();
   assert.ok(!notes.includes(canary) && !notes.includes(key), notes);
-  // All of it is the log, to the last line.
-  const lines = notes.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const lines = parseLines(notes);
+  assert.equal(lines.length, notes.trimEnd().split('\n').length, 'all of it is the log');
   const requests = lines.filter(({ event }) => event === 'request');
   assert.deepEqual(requests.map(({ level, method, route, status, code }) =>
     [level, method, route, status, code]), [
@@ -54,6 +63,19 @@ test('writes one line per request, with its trace and without text from the clie
   assert.deepEqual(lines.slice(-2).map(({ event, message }) => [event, message]), [
     ['notice', 'Stopping: finishing requests in flight.'], ['notice', 'Stopped.'],
   ]);
+});
+
+test('logs failed sign-ins at its default level, without text from the client', async (t) => {
+  const { folder } = await prepare(t);
+  const serving = await startServing(t, ['--data', folder]);
+  const user = new PageClient(serving.port);
+  await user.get('/portal/sign-in');
+  await user.submit({ email: 'anna@shop.example', password: 'wrong' });
+  assert.equal(user.page?.status, 422);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  const [line, ...others] = parseLines(serving.notes());
+  assert.deepEqual([line.level, line.event, others], ['warn', 'sign_in_failed', []]);
+  assert.deepEqual(Object.keys(line), ['time', 'level', 'event']); // nothing of the client
 });
 
 test('changes its level on SIGUSR2, and logs it', async (t) => {

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FAILED_KEYS_PER_ADDRESS_PER_MINUTE } from '../../../src/api/limits.ts';
 import { METRICS_TOKEN_MIN_CHARACTERS } from '../../../src/features/telemetry/limits.ts';
 import { routes } from '../../support/routes.ts';
 import { run, runProcess, type Serving, startServing } from '../../support/command.ts';
@@ -75,15 +78,17 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
     assert.ok((find('http_response_body_bytes_total', { route: PRODUCTS })[0] ?? 0) > 0);
     for (const name of [
       'http_received_bytes_total', 'http_sent_bytes_total', 'store_commit_duration_seconds_count',
-      'store_commit_duration_seconds_sum', 'store_log_bytes', 'store_disk_free_bytes',
+      'store_commit_duration_seconds_sum', 'store_wal_bytes', 'store_disk_free_bytes',
       'process_resident_memory_bytes', 'process_cpu_seconds_total', 'process_start_time_seconds',
-      'event_loop_delay_seconds_count', 'build_info',
+      'event_loop_delay_seconds_count', 'build_info', 'store_disk_free_inodes', 'process_max_fds',
     ]) assert.ok((find(name)[0] ?? 0) > 0, name);
     for (const name of [
       'store_last_commit_failed', 'store_commits_failed_total', 'log_lines_dropped_total',
     ]) assert.deepEqual(find(name), [0], name);
     const hasWebhooks = routes.some(({ path }) => path.endsWith('webhooks'));
-    assert.deepEqual(find('webhook_deliveries_in_flight'), hasWebhooks ? [0] : []);
+    for (const name of ['webhook_deliveries_in_flight', 'webhook_leases']) {
+      assert.deepEqual(find(name), hasWebhooks ? [0] : [], name);
+    }
     assert.equal(find('store_changes_waiting').length, 1); // key counts are written concurrently
     for (const secret of ['canary', seller, id, key]) assert.ok(!answer.text.includes(secret));
     assert.equal(await serving.stop('SIGTERM'), 0);
@@ -152,6 +157,48 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
       for (const sender of [{}, { 'sec-fetch-site': 'none' }]) readSeries(await ask(sender));
     }
     assert.equal(await serving.stop('SIGTERM'), 0);
+  });
+
+  test('count requests over a rate limit by whose limit it was', async (t) => {
+    const folder = makeFolder(t);
+    await createSeller(folder);
+    const { key } = await createKey(folder);
+    const serving = await startServing(t, [
+      '--data', folder, '--metrics-port', '0', '--rate-limit', '1',
+    ]);
+    const port = await findMetricsPort(serving);
+    const ask = (text: string): Promise<Answer> =>
+      send(serving.port, { path: PRODUCTS, headers: { 'x-api-key': text } });
+    assert.deepEqual([(await ask(key)).status, (await ask(key)).status], [200, 429]);
+    const wrong = `spk_${'0'.repeat(36)}`;
+    let rejected = 0;
+    for (const _ of Array(FAILED_KEYS_PER_ADDRESS_PER_MINUTE + 5)) {
+      if ((await ask(wrong)).status === 429) rejected += 1;
+    }
+    assert.ok(rejected > 0);
+    const find = readSeries(await send(port, { path: '/metrics' }));
+    const counts = ['key', 'address', 'portal'].map((limit) =>
+      find('http_requests_limited_total', { limit }));
+    assert.deepEqual(counts, [[1], [rejected], [0]]);
+  });
+
+  test('count open streams', async (t) => {
+    const folder = makeFolder(t);
+    await createSeller(folder);
+    const { key } = await createKey(folder);
+    const serving = await startServing(t, ['--data', folder, '--metrics-port', '0']);
+    const port = await findMetricsPort(serving);
+    const path = '/api/v1/changes?after=0&wait=30';
+    const count = async (): Promise<number[]> =>
+      readSeries(await send(port, { path: '/metrics' }))('http_streams');
+    assert.deepEqual(await count(), [0]);
+    const waiting = request({
+      port: serving.port, host: '127.0.0.1', path, headers: { 'x-api-key': key },
+    }).on('error', () => {}).end();
+    while ((await count())[0] === 0) await wait(10);
+    assert.deepEqual(await count(), [1]);
+    waiting.destroy();
+    while ((await count())[0] !== 0) await wait(10);
   });
 
   test('take a token of the shortest length', async (t) => {

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, openSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { makeCertificate } from '../../support/certificate.ts';
 import {
   program, run, runProcess, type Serving, startServing, watchServing,
@@ -129,6 +131,69 @@ test('fails with one line if an inherited descriptor is not a listening socket',
   child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
   const [status] = await once(child, 'close');
   assert.deepEqual([status, notes], [1, 'Descriptor 3 is not a socket on which one can listen.\n']);
+});
+
+test('restarts on its socket without a failed request', { timeout: 60_000 }, async (t) => {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  const socket = await openSocket();
+  // As systemd does: it keeps the socket, and starts the server again.
+  const script = 'while sh "$@"; do :; done';
+  const flags = ['--data', folder, '--base-url', BASE_URL, '--rate-limit', '0'];
+  const child = spawn('sh', ['-c', script, 'sh', ...ACTIVATE, ...flags], {
+    stdio: ['ignore', 'pipe', 'ignore', socket.descriptor], detached: true,
+    env: { ...process.env, LISTEN_FDS: '1' },
+  });
+  t.after(() => { process.kill(-(child.pid ?? NaN), 'SIGKILL'); });
+  socket.server.close();
+  const lines = createInterface({ input: child.stdout ?? process.stdin })[Symbol.asyncIterator]();
+  const readId = async (): Promise<number> => JSON.parse((await lines.next()).value ?? '').pid;
+  let id = await readId();
+  const statuses = new Set<unknown>();
+  let isDone = false;
+  const work = async (agent: Agent | false): Promise<void> => {
+    while (!isDone) {
+      const headers = { 'x-api-key': key };
+      const outgoing = request({ port: socket.port, path: PATH, headers, agent }).end();
+      try {
+        const [response] = await once(outgoing, 'response');
+        response.resume();
+        if (agent) await once(response, 'close');
+        statuses.add(response.statusCode);
+      } catch (error) {
+        // Its idle connection was closed at that moment: clients repeat it (RFC 9112, 9.3.1).
+        if (!outgoing.reusedSocket) statuses.add(error);
+      }
+    }
+  };
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const working = [...Array.from({ length: 4 }, () => work(false)), work(agent)];
+  for (let restart = 0; restart < 2; restart += 1) {
+    process.kill(id, 'SIGTERM');
+    id = await readId();
+  }
+  isDone = true;
+  await Promise.all(working);
+  assert.deepEqual(statuses, new Set([200]));
+});
+
+test('notifies systemd when it is ready and when it stops, with systemd-notify', async (t) => {
+  const folder = makeFolder(t);
+  const sent = join(folder, 'sent');
+  const notifier = join(folder, 'systemd-notify');
+  writeFileSync(notifier, `#!/bin/sh\necho "$@" >>${sent}\n`, { mode: 0o755 });
+  const environment = { NOTIFY_SOCKET: '/a/socket', PATH: `${folder}:${process.env['PATH']}` };
+  const data = ['--data', join(folder, 'data')];
+  const serving = await startServing(t, data, environment);
+  while (!existsSync(sent)) await wait(5, undefined, t);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.equal(readFileSync(sent, 'utf8'), 'READY=1\nSTOPPING=1\n');
+  writeFileSync(notifier, '#!/bin/sh\nexit 1\n');
+  const unheard = await startServing(t, data, environment);
+  await unheard.waitForNote(/^systemd was not notified \(READY=1\): Command failed/m);
+  assert.equal(await unheard.stop('SIGTERM'), 0);
 });
 
 const invalidArguments: readonly [says: RegExp, flags: readonly string[]][] = [

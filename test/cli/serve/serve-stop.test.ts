@@ -2,31 +2,27 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
-import { describe, test, type TestContext } from 'node:test';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
 import { openEvents } from '../../features/changes/event-stream.ts';
-import { run, type Serving, startServing } from '../../support/command.ts';
-import { makeFolder } from '../../support/folder.ts';
+import { run } from '../../support/command.ts';
 import { send } from '../../support/http.ts';
-import { createKey, createSeller } from '../setup.ts';
-
-const PATH = '/api/v1/products';
-const BODY = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
+import { beginRequest, PATH, prepare } from './unfinished-request.ts';
 
 describe('a server that is stopped', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`finishes requests in flight and exits with 0 on ${signal}`, async (t) => {
       const { serving, folder, key } = await prepare(t);
-      const { socket, answer } = await beginRequest(serving, key);
+      const { finish, answer } = await beginRequest(serving, key);
       const stopped = serving.stop(signal);
       await serving.waitForNote(/Stopping/);
       assert.equal(serving.child.exitCode, null);
-      socket.write(BODY.slice(10));
+      finish();
       assert.match(await answer, /HTTP\/1\.1 201 Created[^]*"sku":"C"/);
       assert.equal(await stopped, 0);
       assert.match(serving.notes(), /Stopped\.\n$/);
       // Checkpointed: the WAL is gone, and the answered product is in the file.
-      assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
+      assert.deepEqual(readdirSync(folder), ['catalogue.db', 'high-water.json', 'server.key']);
       const list = JSON.parse((await run(['seller', 'list', '--data', folder, '--json'])).out);
       assert.equal(list.sellers[0].position, 1);
     });
@@ -34,13 +30,13 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
 
   test('accepts no new connections while it stops', async (t) => {
     const { serving, key } = await prepare(t);
-    const { socket, answer } = await beginRequest(serving, key);
+    const { finish, answer } = await beginRequest(serving, key);
     const stopped = serving.stop('SIGTERM');
     await serving.waitForNote(/Stopping/);
     const late = send(serving.port, { path: PATH, headers: { 'x-api-key': key } });
     // Reset if the system had accepted it before the server stopped listening.
     await assert.rejects(late, { code: /^ECONN(?:REFUSED|RESET)$/ });
-    socket.write(BODY.slice(10));
+    finish();
     assert.match(await answer, /HTTP\/1\.1 201 Created/);
     assert.equal(await stopped, 0);
   });
@@ -81,30 +77,3 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
     assert.ok(performance.now() - startedAt < 10_000);
   });
 });
-
-async function prepare(
-  t: TestContext,
-): Promise<{ serving: Serving; folder: string; key: string }> {
-  const folder = makeFolder(t);
-  await createSeller(folder);
-  const { key } = await createKey(folder);
-  return { serving: await startServing(t, ['--data', folder]), folder, key };
-}
-
-/** Sends a request without the end of its body, once the server has sent 100 Continue. */
-async function beginRequest(
-  serving: Serving, key: string,
-): Promise<{ socket: Socket; answer: Promise<string> }> {
-  const socket = connect(serving.port, '127.0.0.1').setEncoding('utf8');
-  socket.write([
-    `POST ${PATH} HTTP/1.1`, 'Host: 127.0.0.1', `X-Api-Key: ${key}`, 'Expect: 100-continue',
-    'Content-Type: application/json', `Content-Length: ${BODY.length}`, '', '',
-  ].join('\r\n'));
-  const [first] = await once(socket, 'data');
-  assert.match(String(first), /^HTTP\/1\.1 100 Continue/);
-  socket.write(BODY.slice(0, 10));
-  let text = '';
-  socket.on('data', (chunk: string) => { text += chunk; });
-  const answer = new Promise<string>((resolve) => { socket.on('close', () => resolve(text)); });
-  return { socket, answer };
-}

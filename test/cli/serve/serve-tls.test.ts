@@ -1,5 +1,6 @@
 /** `serve` with a TLS certificate. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -58,18 +59,26 @@ test('serves TLS with an https address and no warnings', async (t) => {
 
 test('reloads the certificate on SIGHUP, while open connections continue', async (t) => {
   const { flags, certificate, write } = makeFiles(t);
-  const serving = await startServing(t, flags);
+  const serving = await startServing(t, [...flags, '--metrics-port', '0']);
+  const [, metrics = ''] = await serving.waitForNote(/^Metrics on (\S+)$/m);
+  const expiry = async (): Promise<number> => {
+    const text = await (await fetch(metrics)).text();
+    return Number(/^tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text)?.[1]);
+  };
+  const endOf = (pem: string): number => new X509Certificate(pem).validToDate.getTime() / 1000;
   const url = serving.url + PATH;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   await ask(url, certificate, agent);
+  assert.equal(await expiry(), endOf(certificate.cert));
 
-  const renewed = makeCertificate();
+  const renewed = makeCertificate({ notAfter: new Date(Date.now() + 300 * 24 * 60 * 60 * 1000) });
   write(renewed);
   serving.child.kill('SIGHUP');
   await serving.waitForNote(/Reloaded the certificate: CN=localhost, valid until \d{4}-/);
   assert.deepEqual(await ask(url, certificate, agent), [401, true], 'on the existing connection');
   assert.deepEqual(await ask(url, renewed), [401, false]);
+  assert.equal(await expiry(), endOf(renewed.cert));
   await assert.rejects(ask(url, certificate), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
 });
 

@@ -66,7 +66,7 @@ test('sends nothing to this machine by default', async (t) => {
   assert.equal((await post('products', PRODUCT)).status, 201);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.match(serving.notes(), /LOADED/);
-  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
+  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'high-water.json', 'server.key']);
 });
 
 test('sends to this machine if both settings allow it', async (t) => {
@@ -79,7 +79,8 @@ test('sends to this machine if both settings allow it', async (t) => {
     assert.equal(readMode(join(folder, name)), '600', name);
   }
   assert.equal(await serving.stop('SIGTERM'), 0);
-  assert.deepEqual(readdirSync(folder).toSorted(), ['catalogue.db', 'server.key', 'webhooks.lock']);
+  assert.deepEqual(readdirSync(folder).toSorted(),
+    ['catalogue.db', 'high-water.json', 'server.key', 'webhooks.lock']);
 });
 
 test('stops immediately even if an endpoint does not respond', async (t) => {

@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { program, run, runProcess, startServing } from '../../support/command.ts';
+import { open, readUntil } from '../../http/raw.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { findFreePort } from '../../support/listening.ts';
@@ -144,9 +145,17 @@ test('trusts the proxies of --trusted-proxies, and none without it', async (t) =
   }
 });
 
+test('keeps idle connections for the time of --keep-alive', async (t) => {
+  const { port } = await startServing(t, ['--data', makeFolder(t), '--keep-alive', '20m']);
+  const socket = await open(t, port);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  assert.match(await readUntil(socket, '\r\n\r\n'), /\r\nKeep-Alive: timeout=1200(?:,|\r)/);
+});
+
 const invalidArguments: readonly [flag: string, value: string][] = [
   ['port', '65536'], ['port', '80.5'], ['port', 'http'], ['port', ''],
   ['trusted-proxies', 'proxy.example'], ['trusted-proxies', '10.0.0.0/33'],
+  ['keep-alive', '0s'], ['keep-alive', '61m'], ['keep-alive', '75'],
   ['rate-limit', '-1'], ['rate-limit', 'fast'], ['rate-limit', '10000001'],
   ['base-url', 'shop.example'], ['base-url', 'ftp://shop.example'],
   ['base-url', 'https://shop.example/?a=b'], ['base-url', 'https://shop.example/#a'],

@@ -11,10 +11,10 @@ import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { NO_STRACE, traceCommand } from '../../support/strace.ts';
-import { startFakeServer } from './fake-server.ts';
+import { CSV_EXPORT, endRecord, startFakeServer } from './fake-server.ts';
 
 const answer: RequestListener = (_, response) => {
-  response.writeHead(200, { 'seller-position': '7' }).end('sku\r\n');
+  response.writeHead(200, CSV_EXPORT).end(`sku\r\n${endRecord(0)}`);
 };
 
 const refused: readonly [what: string, make: (path: string) => void, says: RegExp][] = [

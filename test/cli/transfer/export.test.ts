@@ -15,7 +15,7 @@ import { CsvReader } from '../../../src/transfer/csv-reader.ts';
 import { unescapeFormula } from '../../../src/transfer/csv-cells.ts';
 import { program, run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { startFakeServer } from './fake-server.ts';
+import { CSV_EXPORT, endRecord, startFakeServer } from './fake-server.ts';
 import { openShop, SAMPLE } from '../shop.ts';
 
 const KEY = generateApiKey();
@@ -133,7 +133,7 @@ describe('export', { concurrency: 2 }, () => {
 test('creates the file when it is complete, and restarts if the connection breaks', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
   const half = (response: ServerResponse): void => {
-    response.writeHead(200, { 'seller-position': '7' });
+    response.writeHead(200, CSV_EXPORT);
     response.write('sku\r\n"two\r\nlines"\r\nB');
   };
   const broken: ServerResponse[] = [];
@@ -142,7 +142,7 @@ test('creates the file when it is complete, and restarts if the connection break
     broken.push(response);
   }, (_, response) => {
     half(response);
-    response.end('\r\n');
+    response.end(`\r\n${endRecord(2)}`);
   });
   const exporting = run(['export', path, '--json'], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
   const folder = dirname(path);
@@ -173,8 +173,8 @@ test('sends no request if it cannot write the file', async (t) => {
 
 test('treats a truncated compressed response as broken', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
-  const whole = gzipSync('sku\r\nA\r\n');
-  const headers = { 'seller-position': '7', 'content-encoding': 'gzip' };
+  const whole = gzipSync(`sku\r\nA\r\n${endRecord(1)}`);
+  const headers = { ...CSV_EXPORT, 'content-encoding': 'gzip' };
   const url = await startFakeServer(t, (_, response) => {
     response.writeHead(200, headers).end(whole.subarray(0, -10)); // its last row is incomplete
   }, (_, response) => {
@@ -190,14 +190,43 @@ test('treats a truncated compressed response as broken', async (t) => {
 
 test('does not restart on standard output', async (t) => {
   const url = await startFakeServer(t, (_, response) => {
-    response.writeHead(200, { 'seller-position': '7' });
-    response.write('sku\r\nA\r\n', () => response.destroy());
+    response.writeHead(200, CSV_EXPORT);
+    response.write('sku\r\nA\r\nB', () => response.destroy());
   });
   const { status, out, notes } = await run(['export'], {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.deepEqual([status, out], [1, 'sku\r\nA\r\n']);
   assert.match(notes, /^[^\n]*broke \(\w+\)\. The output is incomplete\.\n$/);
+});
+
+test('repeats an export that lacks rows, and keeps no part of it', async (t) => {
+  const path = join(makeFolder(t), 'all.csv');
+  const url = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, CSV_EXPORT).end(`sku\r\nA\r\n${endRecord(2)}`);
+  }, (_, response) => {
+    assert.equal(existsSync(path), false);
+    response.writeHead(200, CSV_EXPORT).end(`sku\r\nA\r\nB\r\n${endRecord(2)}`);
+  });
+  const { status, notes } = await run(['export', path], {
+    SELLER_API_URL: url, SELLER_API_KEY: KEY,
+  });
+  assert.equal(status, 0, notes);
+  assert.match(notes, /The file has 1 of 2 rows: a part is missing\.[^\n]*Retrying/);
+  assert.equal(readFileSync(path, 'utf8'), 'sku\r\nA\r\nB\r\n');
+});
+
+test('rejects an export whose end the server does not confirm', async (t) => {
+  const path = join(makeFolder(t), 'all.csv');
+  const url = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, { 'seller-position': '7', 'content-type': 'text/csv' }).end('sku\r\n');
+  });
+  const { status, notes } = await run(['export', path], {
+    SELLER_API_URL: url, SELLER_API_KEY: KEY,
+  });
+  assert.equal(status, 1);
+  assert.match(notes, /does not confirm the number of rows\. Update it/);
+  assert.deepEqual(readdirSync(dirname(path)), []);
 });
 
 test('rejects a response that is no export, and keeps the file of another process', async (t) => {
@@ -208,7 +237,7 @@ test('rejects a response that is no export, and keeps the file of another proces
   assert.equal(other.status, 1);
   assert.match(other.notes, /has no position\. Is --url right\?\n$/);
   const real = await startFakeServer(t, (_, response) => {
-    response.writeHead(200, { 'seller-position': '7' }).end('sku\r\n');
+    response.writeHead(200, CSV_EXPORT).end(`sku\r\n${endRecord(0)}`);
   });
   writeFileSync(`${path}.1.part`, 'another');
   const second = await run(['export', path], { ...environment, SELLER_API_URL: real });
@@ -218,8 +247,9 @@ test('rejects a response that is no export, and keeps the file of another proces
 
 test('ends with one clear line if the reader of its output closes the pipe', async (t) => {
   const url = await startFakeServer(t, (_, response) => {
-    response.writeHead(200, { 'seller-position': '7' });
-    const endless = Readable.from((function* () { for (;;) yield 'A,'.repeat(10_000); })());
+    response.writeHead(200, CSV_EXPORT);
+    const rows = `${'A,'.repeat(10_000)}\n`;
+    const endless = Readable.from((function* () { for (;;) yield rows; })());
     pipeline(endless, response, () => {}); // ends with the connection
   });
   const env = { ...process.env, SELLER_API_URL: url, SELLER_API_KEY: KEY };

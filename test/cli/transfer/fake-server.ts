@@ -3,6 +3,14 @@ import type { RequestListener } from 'node:http';
 import type { TestContext } from 'node:test';
 import { listenUntilEnd } from '../../support/listening.ts';
 
+/** The header fields of an export as CSV. */
+export const CSV_EXPORT = {
+  'seller-position': '7', 'content-type': 'text/csv; charset=utf-8; end=record',
+};
+
+/** The end record of an export with one column. */
+export const endRecord = (rows: number): string => `#end rows=${rows} position=7\r\n`;
+
 /** Starts a server that uses these listeners in turn, then always the last. Returns its URL. */
 export function startFakeServer(
   t: TestContext, ...answers: readonly RequestListener[]

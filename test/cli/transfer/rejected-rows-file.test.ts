@@ -84,6 +84,20 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.equal(readFileSync(second, 'utf8'), readFileSync(first, 'utf8'));
   });
 
+  test('runs no formula in a spreadsheet, and is imported with the same values', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    const failedPath = join(shop.folder, 'products.failed.csv');
+    writeFileSync(path, 'sku,name,category,price,stock\nA,"=HYPERLINK(""http://x"",1)",K,x,1\n');
+    assert.equal((await shop.run('import', path)).status, 1);
+    const failed = readFileSync(failedPath, 'utf8');
+    assert.ok(failed.includes('"\'=HYPERLINK(""http://x"",1)"'), failed);
+    writeFileSync(failedPath, failed.replace(',"x",', ',"5",'));
+    assert.equal((await shop.run('import', failedPath)).status, 0);
+    const { out } = await shop.run('export', '--format', 'ndjson');
+    assert.equal(JSON.parse(out).name, '=HYPERLINK("http://x",1)');
+  });
+
   test('overwrites no other file, and is written for a compressed file too', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv.gz');

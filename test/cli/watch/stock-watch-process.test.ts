@@ -76,7 +76,7 @@ test('waits for a server that is down, and allows no second watcher of its folde
     '\ufeff"error";Artikelnummer;Bestand\r\n"There is no product with the SKU X.";X;5\r\n');
 });
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`ends after the current file on ${signal}`, async (t) => {
     const { promise: arrived, resolve } = Promise.withResolvers<ServerResponse>();
     const url = await startFakeServer(t, (request, response) => {
@@ -89,6 +89,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const watcher = startWatcher(t, folder, environment);
     const response = await arrived;
     const ended = watcher.stop(signal);
+    if (signal === 'SIGHUP') void watcher.stop(signal); // a closed terminal sends two
     await watcher.waitForNote(/^Stopping after the current file\.$/m);
     const summary = { applied: 1, unchanged: 0, failed: 0, position: 1 };
     response.end(`${JSON.stringify({ summary })}\n`);

@@ -34,6 +34,8 @@ interface Setting {
   /** The address to which the watcher sends its requests; by default the fake server. */
   url: string;
   nowMs: number;
+  /** The monotonic clock. */
+  passedMs: number;
   /** Called before each wait: it may change the setting. */
   onWait: (ms: number) => void;
   /** Runs a watcher until there is nothing left to send, or `stop` is called. */
@@ -59,7 +61,7 @@ async function openSetting(
     }));
   let controller = new AbortController();
   const setting: Setting = {
-    folder, notes: [], out: [], requests, url, nowMs: NOW,
+    folder, notes: [], out: [], requests, url, nowMs: NOW, passedMs: 0,
     onWait: () => {},
     stop: () => controller.abort(),
     async watch(options = {}) {
@@ -83,7 +85,7 @@ async function openSetting(
           io: process, isJson: false, note: (text) => void setting.notes.push(text),
           out: (text) => void setting.out.push(text),
         },
-        clock: () => setting.nowMs,
+        clock: Object.assign(() => setting.nowMs, { monotonic: () => setting.passedMs }),
         wait: async (ms) => {
           if (ms > 0) setting.onWait(ms); // 0: it looked at an empty folder
         },
@@ -213,6 +215,19 @@ test('continues with the key and the options of the first attempt', async (t) =>
   await setting.watch({ source: 'other', reason: 'new' });
   assert.equal(setting.requests.length, 2);
   assert.deepEqual(setting.requests[1], setting.requests[0]);
+});
+
+test('does not send a file again after two days in which the clock was set back', async (t) => {
+  const setting = await openSetting(t, drops, drops, accept);
+  setting.nowMs += 72 * HOUR_MS;
+  const waits: number[] = [];
+  setting.onWait = (ms) => {
+    if (waits.push(ms) === 1) setting.nowMs -= 72 * HOUR_MS;
+    else setting.passedMs += 48 * HOUR_MS;
+  };
+  await setting.watch();
+  assert.deepEqual([setting.requests.length, waits.length], [2, 2]);
+  assert.equal(setting.readReport('rejected').status, 'unknown');
 });
 
 test('does not send a file again after the server may have deleted its key', async (t) => {

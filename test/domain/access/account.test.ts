@@ -1,9 +1,13 @@
 /** The fields of an account: e-mail, new password, locale, time zone and low-stock threshold. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
-  normalisePassword, parseEmail, parseLocale, parseLowStock, parseNewPassword, parseTimeZone,
+  type Account, lacksTwoFactor, normalisePassword, parseEmail, parseLocale, parseLowStock,
+  parseTimeZone,
 } from '../../../src/domain/access/account.ts';
+import { parseNewPassword } from '../../../src/domain/access/new-password.ts';
+import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/limits.ts';
 import type { ParseResult } from '../../../src/domain/validation.ts';
 
 /** The parsed value, or the code of the error. */
@@ -59,6 +63,18 @@ test('rejects passwords that attackers would try first', () => {
   }
 });
 
+test('rejects the 3,000 most common passwords that are long enough, in any case', () => {
+  const file = new URL('../../../src/domain/access/common-passwords.txt', import.meta.url);
+  const [source = '', ...passwords] = readFileSync(file, 'utf8').trimEnd().split('\n');
+  assert.match(source, /^# .* CC BY-SA 4\.0: https:/);
+  assert.equal(new Set(passwords).size, 3_000);
+  assert.ok(passwords.every((text) => [...text].length >= PASSWORD_MIN_CODE_POINTS));
+  for (const text of ['stratocaster', 'Counterstrike', 'JAMESBOND007', passwords.at(-1) ?? '']) {
+    assert.equal(outcome(parseNewPassword(text, [])), 'format', text);
+  }
+  assert.equal(outcome(parseNewPassword('stratocaster tune', [])), 'stratocaster tune');
+});
+
 test('accepts a password of which two thirds are a sequence, and no more', () => {
   assert.equal(outcome(parseNewPassword('abcdefghizqzq', [])), 'abcdefghizqzq');
   assert.equal(outcome(parseNewPassword('abcdefghijzqz', [])), 'format');
@@ -73,6 +89,16 @@ test('rejects passwords that are little more than the shop or the e-mail', () =>
   for (const text of ['blue mug company sells 7 green boats', 'anna.b likes 7 green boats']) {
     assert.equal(outcome(parseNewPassword(text, names)), text);
   }
+});
+
+test('lacks two factors with a password alone, if the shop requires them', () => {
+  // The cast: nothing else of the account matters.
+  const lacks = (requiresTwoFactor: boolean, hasTotp: boolean, isPasswordOff: boolean) =>
+    lacksTwoFactor({ requiresTwoFactor, hasTotp, isPasswordOff, passkeys: 1 } as Account);
+  assert.equal(lacks(true, false, false), true);
+  assert.equal(lacks(true, true, false), false);
+  assert.equal(lacks(true, false, true), false);
+  assert.equal(lacks(false, false, false), false);
 });
 
 test('accepts known locales, in their canonical form', () => {

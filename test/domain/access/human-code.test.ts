@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  decodeBase32, encodeBase32, generateCode, hashCode,
+  decodeBase32, encodeBase32, generateCode, hashCode, RECOVERY_CODE_LENGTH,
 } from '../../../src/domain/access/human-code.ts';
 import { forRandom } from '../random.ts';
 
@@ -14,6 +14,14 @@ test('generates distinct codes of 16 characters in groups of four', () => {
   for (const code of codes) assert.match(code, shape);
   // All 32 characters occur: the probability that 3,200 draws omit one is 10^-42.
   assert.equal(new Set(codes.join('').replaceAll('-', '')).size, 32);
+});
+
+test('generates recovery codes of 120 bits, and hashes them', () => {
+  const code = generateCode(RECOVERY_CODE_LENGTH);
+  assert.match(code, /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!$)|$)){6}$/);
+  const expected = createHash('sha256').update(code.replaceAll('-', '')).digest('hex');
+  assert.equal(hashCode(code.toLowerCase()), expected);
+  assert.equal(hashCode(code.slice(0, -5)), undefined);
 });
 
 test('hashes a code by its 16 characters', () => {

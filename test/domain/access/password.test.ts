@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT,
+  CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_LANE_LIMIT, PASSWORD_HASHES_PER_OWNER_LIMIT,
 } from '../../../src/domain/limits.ts';
 import { Passwords } from '../../../src/domain/access/password.ts';
 
@@ -57,14 +57,62 @@ test('rejects a password without a valid hash, but still spends the time to hash
   assert.deepEqual(hashed, [PASSWORD, PASSWORD]);
 });
 
-test('queues up to its limit, rejects the rest, and processes the queue', async () => {
-  const passwords = new Passwords();
-  const phc = makePhc(PASSWORD, 8, 1, 32);
-  const room = CONCURRENT_PASSWORD_HASHES_LIMIT + PASSWORD_HASH_QUEUE_LIMIT;
-  const all = Array.from({ length: room }, () => passwords.verify(PASSWORD, phc));
-  await assert.rejects(passwords.verify(PASSWORD, phc), {
-    code: 'unavailable', retryAfterSeconds: 5,
-  });
-  assert.deepEqual(await Promise.all(all), Array(room).fill(true));
-  assert.equal(await passwords.verify(PASSWORD, phc), true);
+test('serves sellers in turn, however many passwords of one wait', async () => {
+  const passwords = new Passwords(LEAST_COST, 0);
+  const served: string[] = [];
+  const hash = async (lane: string, owner: string): Promise<void> => {
+    await passwords.hash(PASSWORD, { lane, owner, since: 0 });
+    served.push(lane);
+  };
+  const greedy = Array.from({ length: 20 }, (_, n) => hash('greedy', `greedy ${n}`));
+  const others = ['anna', 'bert'].map((lane) => hash(lane, lane));
+  await Promise.all([...greedy, ...others]);
+  const late = Math.max(served.indexOf('anna'), served.indexOf('bert'));
+  // Two were in flight, and each of the three sellers had a turn.
+  assert.ok(late <= CONCURRENT_PASSWORD_HASHES_LIMIT + 3, served.join(' '));
+});
+
+test('rejects what has no place in its lane or for its owner, and nothing of others', async () => {
+  const passwords = new Passwords(LEAST_COST, 0);
+  const hash = (lane: string, owner: string) =>
+    passwords.hash(PASSWORD, { lane, owner, since: 0 });
+  const all = Array.from({ length: PASSWORD_HASH_LANE_LIMIT }, (_, n) => hash('a', `a ${n}`));
+  const busy = { code: 'unavailable', retryAfterSeconds: 5 };
+  await assert.rejects(hash('a', 'another'), busy);
+  const own = Array.from({ length: PASSWORD_HASHES_PER_OWNER_LIMIT }, () => hash('b', 'b'));
+  await assert.rejects(hash('b', 'b'), busy);
+  await hash('b', 'c');
+  await Promise.all([...all, ...own]);
+  await hash('b', 'b');
+});
+
+test('gives up the place of a client that leaves, and hashes nothing for it', async () => {
+  const passwords = new Passwords(LEAST_COST, 0);
+  const leaving = new AbortController();
+  const hash = (owner: string, signal?: AbortSignal) =>
+    passwords.hash(PASSWORD, { lane: 'a', owner, since: 0, signal });
+  const inFlight = [hash('b'), hash('b')];
+  const room = PASSWORD_HASH_LANE_LIMIT - inFlight.length;
+  const gone = Array.from({ length: room }, (_, n) => hash(`a ${n}`, leaving.signal));
+  const settled = Promise.allSettled(gone);
+  leaving.abort();
+  assert.deepEqual(new Set((await settled).map(({ status }) => status)), new Set(['rejected']));
+  await assert.rejects(hash('c', leaving.signal), { code: 'unavailable' });
+  const next = Array.from({ length: room }, (_, n) => hash(`a ${n}`));
+  await Promise.all([...inFlight, ...next]);
+});
+
+test('rejects at the same time after the request, whatever was done for it before', async () => {
+  const passwords = new Passwords(LEAST_COST, 60_000);
+  const client = { lane: 'a', owner: 'a', since: performance.now() - 60_000 };
+  const own = [passwords.hash(PASSWORD, client), passwords.hash(PASSWORD, client)];
+  await assert.rejects(passwords.takeTurn(client), { code: 'unavailable' });
+  let isRejected = false;
+  const late = new Passwords(LEAST_COST, 20);
+  const now = { ...client, since: performance.now() };
+  const busy = [late.takeTurn(now), late.takeTurn(now), late.takeTurn(now).catch(() => {
+    isRejected = performance.now() - now.since >= 10;
+  })];
+  await Promise.all([...own, ...busy]);
+  assert.equal(isRejected, true);
 });

@@ -22,6 +22,7 @@ for (const [decimals, codes] of DECIMALS) {
 const NONE = {
   'funds code': 'BOV CHE CHW COU MXV USN CLF UYI UYW',
   'unit of account': 'XDR XSU XUA',
+  'withdrawn currency': 'ANG BGN CUC HRK SLL ZWL HRD DEM',
   'metal': 'XAU XAG XPT XPD',
   'placeholder': 'XTS XXX',
   'invented code': 'ABC ZZZ',
@@ -32,6 +33,21 @@ for (const [kind, codes] of Object.entries(NONE)) {
     test(`rejects the ${kind} ${code}`, () => assert.equal(findCurrency(code), undefined));
   }
 }
+
+/** ISO 4217, list one, as of 2026-01-01: without funds codes, metals and units of account. */
+const IN_USE = new Set(`AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD
+  BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP
+  GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR
+  KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN
+  MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR
+  SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD
+  UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`.split(/\s+/));
+
+test('offers no code that ISO 4217 does not list', () => {
+  const offered = Intl.supportedValuesOf('currency').filter((code) => findCurrency(code));
+  assert.deepEqual(offered.filter((code) => !IN_USE.has(code)), []);
+  assert.deepEqual([...IN_USE].filter((code) => !offered.includes(code)), ['VED']);
+});
 
 test('rejects an empty code, and names of Object.prototype members', () => {
   for (const code of ['', ' ', '__proto__', 'constructor', 'EUR\n']) {

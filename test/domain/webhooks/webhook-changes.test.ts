@@ -16,9 +16,11 @@ const FAILING: Webhook = {
   description: '', types: null, delivery: 'batch', status: 'active',
   disabledReason: undefined, position: 3,
   message: { id: 'msg_1', first: 4, last: 6, at: 1, types: null }, failures: 2, failingSince: 1_000,
-  nextAttemptAt: 50_000, createdBy: undefined, createdAt: 1, updatedAt: 1,
+  failingLivedSince: 10, nextAttemptAt: 50_000, createdBy: undefined, createdAt: 1, updatedAt: 1,
 };
-const DUE_NOW = { failures: 0, failingSince: undefined, nextAttemptAt: NOW };
+const DUE_NOW = {
+  failures: 0, failingSince: undefined, failingLivedSince: undefined, nextAttemptAt: NOW,
+};
 
 test('makes the next attempt due immediately for a new URL and for `active`', () => {
   const url = 'https://other.example/';

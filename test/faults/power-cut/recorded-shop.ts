@@ -1,8 +1,9 @@
 /** A shop whose server is recorded, and the requests of its clients, each with its claims. */
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { HIGH_WATER_FILE_NAME } from '../../../src/store/sqlite/engine/high-water.ts';
 import { createKey, createSeller } from '../../cli/setup.ts';
 import { preload, type Serving, watchServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -130,6 +131,8 @@ export interface Cutting extends CutCounts {
   readonly mayBeNew?: boolean;
   /** The server's key, which the operator puts back after the cut, as a backup has none. */
   readonly keyFile?: string;
+  /** Whether high-water.json is kept: behind its mark, a catalogue begins a generation. */
+  readonly hasMark?: boolean;
   /** Checks the files beside the data folder. */
   readonly checkRest?: (commits: Commits) => Checker;
 }
@@ -137,7 +140,7 @@ export interface Cutting extends CutCounts {
 /** Cuts the power of a finished run, and checks its data folder and the files beside it. */
 export async function cutPower(
   t: TestContext, recording: Recording,
-  { folder, mayBeNew = false, keyFile, checkRest, ...counts }: Cutting,
+  { folder, mayBeNew = false, keyFile, hasMark = true, checkRest, ...counts }: Cutting,
 ): Promise<Played> {
   // In memory: the states are created and opened without waiting for a real disk.
   const scratch = makeFastFolder(t, '512m');
@@ -147,6 +150,7 @@ export async function cutPower(
     const { receipts, manner } = state;
     const data = join(state.folder, folder.slice(recording.root.length));
     if (keyFile !== undefined && existsSync(data)) copyFileSync(keyFile, join(data, 'server.key'));
+    if (!hasMark) rmSync(join(data, HIGH_WATER_FILE_NAME), { force: true });
     return [
       ...await checkDataFolder(data, { commits, receipts, mayBeNew }, manner),
       ...findMissingFiles(state),

@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey, toStoredSecret } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../../store/contract/fixture.ts';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller, TestServer } from '../../support/server.ts';
 import { assertProblem } from '../../api/problem.ts';
+import { REAUTHORIZE_BODY_MS } from '../../../src/api/limits.ts';
+import { PRODUCTS } from '../../../src/api/route.ts';
 import { CHANGES, openShop, readPosition, STOCK } from '../../api/stock/stock.ts';
 import { type ControlledWaits, controlWaits } from './controlled-waits.ts';
-
 
 interface Waiting {
   readonly waits: ControlledWaits;
@@ -73,22 +75,28 @@ test('checks the key once for a request that does not wait', async (t) => {
   assert.equal(mock.callCount(), 2);
 });
 
-test('makes no change for a key that was revoked while the body arrived', async (t) => {
-  const streamLimits = { reauthorizeIntervalMs: 1 };
-  const { server, seller } = await openShop(t, { A: 1 }, { streamLimits });
-  const outgoing = request({
-    host: '127.0.0.1', port: server.port, path: STOCK, method: 'POST', agent: false,
-    headers: { 'x-api-key': seller.key, 'content-type': 'application/json' },
-  });
-  const answered = once(outgoing, 'response');
-  const { mock } = t.mock.method(server.store, 'findGrant');
-  outgoing.write('{"changes":[');
-  while (mock.callCount() === 0) await new Promise(setImmediate);
-  await server.store.revokeKey(seller);
-  await wait(2 * streamLimits.reauthorizeIntervalMs);
-  outgoing.end('{"sku":"A","set":9}]}');
-  const [response] = await answered as [IncomingMessage];
-  response.resume();
-  assert.equal(response.statusCode, 401);
-  assert.equal(await readPosition(server, seller), 1);
-});
+for (const [type, first, last, path] of [
+  ['application/json', '{"changes":[', '{"sku":"A","set":9}]}', STOCK],
+  ['application/x-ndjson', '{"sku":"A",', '"set":9}\n', STOCK],
+  ['text/csv', 'sku,set\nA', ',9\n', STOCK],
+  ['text/csv', 'sku,name,category,price,stock\nB', ',B,B,1,1\n', `${PRODUCTS}/import`],
+] as const) {
+  test(`changes nothing by ${type} to ${path} if the key is revoked while it arrives`,
+    async (t) => {
+      const { server, seller } = await openShop(t, { A: 1 }, {});
+      const outgoing = request({
+        host: '127.0.0.1', port: server.port, path, method: 'POST', agent: false,
+        headers: { 'x-api-key': seller.key, 'content-type': type },
+      });
+      const answered = once(outgoing, 'response');
+      const { mock } = t.mock.method(server.store, 'findGrant');
+      outgoing.write(first);
+      while (mock.callCount() === 0) await new Promise(setImmediate);
+      await server.store.revokeKey(seller);
+      await wait(2 * REAUTHORIZE_BODY_MS);
+      outgoing.end(last);
+      const [response] = await answered as [IncomingMessage];
+      assert.match(await text(response), /"status":401/);
+      assert.equal(await readPosition(server, seller), 1);
+    });
+}

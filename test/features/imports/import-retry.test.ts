@@ -72,6 +72,35 @@ test('imports once under an Idempotency-Key, with the same response each time', 
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 2_501);
 });
 
+test('recognizes a retry of large rows in another order of columns, with other white space',
+  async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    const description = 'd'.repeat(4_000);
+    const rows = Array.from({ length: 600 }, (_, n) => `D-${n}`);
+    const csv = (space: string, line: (sku: string) => string) =>
+      `${line('sku')}\n${rows.map((sku) => `${space}${line(sku)}`).join('\n')}\n`;
+    const files: readonly (readonly [type: string, first: string, again: string])[] = [
+      ['text/csv',
+        csv('', (sku) => `${sku},${sku === 'sku' ? 'name,category,price,stock,description'
+          : `Dish,Bar,1,1,${description}`}`),
+        csv('   ', (sku) => (sku === 'sku' ? 'description,stock,"sku",name,category,price'
+          : `"${description}" , 1,"${sku}", "Dish",Bar,1.00`))],
+      ['application/x-ndjson', rows.map((sku) =>
+        `${JSON.stringify({ sku, name: 'Dish', description: `${description}2` })}\n`).join(''),
+      rows.map((sku) => `  { "description" : "\\u0064${description.slice(1)}2"`
+        + `,\t"name": "Dish", "sku": "${sku}" }\r\n`).join('')],
+    ];
+    for (const [index, [type, first, again]] of files.entries()) {
+      const headers = { 'idempotency-key': `large-${index}` };
+      const { last } = readLines(await sendFile(seller, { body: first, type, headers }));
+      assert.equal(index === 0 ? last.summary.created : last.summary.updated, 600);
+      const retry = await sendFile(seller, { body: again, type, headers });
+      assert.equal(retry.headers['idempotent-replay'], 'true');
+      assert.deepEqual(readLines(retry).last, last);
+    }
+  });
+
 test('rejects another file under the same key', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();

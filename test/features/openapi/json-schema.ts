@@ -42,6 +42,8 @@ export function isObject(value: unknown): value is Json {
 const noCheck: Check = () => [];
 
 const CHECKS: Readonly<Record<string, Check>> = {
+  $schema: noCheck,
+  title: noCheck,
   description: noCheck,
   default: noCheck, // openapi.test.ts checks it like examples
   $ref: (value, reference, _, document) =>

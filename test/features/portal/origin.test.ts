@@ -1,7 +1,7 @@
 /** The origins that serve the portal: its base URL over TLS, and loopback names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveOrigin } from '../../../src/features/portal/origin.ts';
+import { linkPage, resolveOrigin } from '../../../src/features/portal/origin.ts';
 
 const REFUSED = { code: 'browser_refused' };
 
@@ -74,4 +74,33 @@ test('rejects a client on another machine that uses a loopback name', () => {
   }
   const origin = find('shop.example', 'https://shop.example', { isLocal: false });
   assert.equal(origin, 'https://shop.example');
+});
+
+/** Paths that a browser, a proxy or a second decoding takes for another one. */
+const OUTSIDE = [
+  '/../../admin', '/..', '/%2e%2e/admin', '/%2E./admin', '/.%2e/', '/..\\admin', '\\..\\admin',
+  '/.\t./admin', '/.\n.', '/products/../../admin', '/products/../../portal2', '//evil.example',
+  '/\\evil.example', '\\\\evil.example', 'https://evil.example', '@evil.example', ':8080/portal',
+  '2/x', 'javascript:alert(1)', '/..%2fadmin', '/..%5cadmin', '/%252e%252e/admin', '/..%25252fx',
+  '/a//b', '/\r\nset-cookie: a=b', '/\0', '/\u0085',
+];
+
+test('links to no path outside of the portal, also below another base path', () => {
+  for (const prefix of ['', '/shop', '/a/b']) {
+    for (const path of OUTSIDE) {
+      assert.equal(linkPage(prefix, path), `${prefix}/portal`, JSON.stringify(path));
+    }
+  }
+});
+
+test('keeps the path, the query and the fragment of a page', () => {
+  const query = new URLSearchParams({ q: '../a b', from: '//x' });
+  for (const [path, link] of [
+    ['/', '/shop/portal'], ['/products', '/shop/portal/products'],
+    ['/products?q=a%2Fb&x=..', '/shop/portal/products?q=a%2Fb&x=..'],
+    ['/products/../keys', '/shop/portal/keys'],
+    ['/join?shop=code#A', '/shop/portal/join?shop=code#A'],
+  ] as const) assert.equal(linkPage('/shop', path), link);
+  assert.equal(linkPage('', '/', query), '/portal?q=..%2Fa+b&from=%2F%2Fx');
+  assert.equal(linkPage('', '/products', query), '/portal/products?q=..%2Fa+b&from=%2F%2Fx');
 });

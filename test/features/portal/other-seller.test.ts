@@ -91,6 +91,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/filters/delete': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: '' })],
   '/account/name': ['sku', (name) => ({ name })],
   '/people/new': ['sku', (name) => ({ name, role: 'none' })],
+  '/people/two-factor': ['email', (email) => ({ email, is_required: 'yes', ...wrong })],
   '/keys/find': ['api_key', (key) => ({ key })],
   '/leaked': ['api_key', (key) => ({ key })],
   '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],
@@ -102,11 +103,13 @@ const FORMS: Readonly<Record<string, Naming>> = {
 };
 
 async function prepare(t: TestContext) {
+  const clock = makeClock();
   const server = await startServer(t, {
-    portal: true, clock: makeClock(), webhooks: { allowPrivate: true, allowHttp: true },
+    portal: true, clock, webhooks: { allowPrivate: true, allowHttp: true },
   });
   const other = await openShop(server, { name: MARK, email: 'theirs@shop.example' });
   const theirs = await fill(server, other);
+  clock.now += 60_000; // ids of later sessions are others
   const shop = await openShop(server);
   const { sellerId } = shop;
   const absent: Names = {

@@ -40,7 +40,7 @@ const PAGES = {
   ],
   'owner GET': [
     '/activity', '/keys', '/keys/find', '/keys/new', '/keys/{key_id}', '/keys/{key_id}/revoke',
-    '/leaked', '/leaked/{key_id}', '/people/new', '/people/{account_id}',
+    '/leaked', '/leaked/{key_id}', '/people/new', '/people/two-factor', '/people/{account_id}',
     '/people/{account_id}/name', '/people/{account_id}/remove', '/people/{account_id}/role',
     '/webhooks', '/webhooks/new', '/webhooks/{webhook_id}', '/webhooks/{webhook_id}/attempts/{n}',
     '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/edit',
@@ -48,8 +48,9 @@ const PAGES = {
   'owner POST': [
     '/keys/find', '/keys/new', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate', '/leaked',
     '/leaked/{key_id}/replace', '/leaked/{key_id}/revert', '/leaked/{key_id}/revoke',
-    '/people/invitations/{invitation}/revoke', '/people/new', '/people/{account_id}/name',
-    '/people/{account_id}/remove', '/people/{account_id}/role', '/webhooks/new',
+    '/people/invitations/{invitation}/revoke', '/people/new', '/people/two-factor',
+    '/people/{account_id}/name', '/people/{account_id}/remove', '/people/{account_id}/role',
+    '/people/{account_id}/sign-out', '/webhooks/new',
     '/webhooks/{webhook_id}/attempts/{n}/resend', '/webhooks/{webhook_id}/delete',
     '/webhooks/{webhook_id}/edit', '/webhooks/{webhook_id}/replay', '/webhooks/{webhook_id}/retry',
     '/webhooks/{webhook_id}/rotate', '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',

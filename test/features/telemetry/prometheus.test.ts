@@ -1,13 +1,13 @@
 /** The Prometheus text format: metrics survive a round trip through the parser of these tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Histogram } from '../../../src/runtime/histogram.ts';
+import { makeHistogram } from '../../../src/runtime/histogram.ts';
 import { formatFamilies, histogram } from '../../../src/features/telemetry/prometheus.ts';
 import { counter, gauge } from '../../../src/runtime/metric-family.ts';
 import { parseMetrics } from './prometheus-text.ts';
 
 test('writes families with help, type and a line for each sample', () => {
-  const durations = new Histogram([0.5, 1]);
+  const durations = makeHistogram([0.5, 1]);
   for (const value of [0.25, 0.5, 3]) durations.add(value);
   const text = formatFamilies([
     counter('a_total', 'How many.', 12),

@@ -15,16 +15,20 @@ test('counts attempts by result, and deliveries in flight', async (t) => {
   const rejected = await sending.create(refusing.url);
   const broken = await sending.create(breaking.url);
   const webhooks = sending.start();
-  assert.deepEqual(webhooks.readMetrics(),
-    { inFlight: 0, attempts: { delivered: 0, refused: 0, failed: 0 } });
+  const { inFlight, attempts } = await webhooks.readMetrics();
+  assert.deepEqual([inFlight, attempts], [0, { delivered: 0, refused: 0, failed: 0 }]);
   await sending.change(1);
   await receiver.until(({ length }) => length === 1);
   await sending.until(rejected, ({ failures }) => failures === 1);
   await sending.until(broken, ({ failures }) => failures === 1);
-  assert.deepEqual(webhooks.readMetrics().attempts, { delivered: 0, refused: 1, failed: 1 });
-  assert.ok(webhooks.readMetrics().inFlight >= 1);
+  const sent = await webhooks.readMetrics();
+  assert.deepEqual(sent.attempts, { delivered: 0, refused: 1, failed: 1 });
+  assert.ok(sent.inFlight >= 1);
+  const { message } = await sending.find(rejected);
+  assert.deepEqual([sent.leases, sent.oldestMessageAt], [1, message?.at]);
   receiver.answer = OK;
   held[0]?.writeHead(204).end();
   await sending.until(good, ({ position }) => position === 1);
-  assert.deepEqual(webhooks.readMetrics().attempts, { delivered: 1, refused: 1, failed: 1 });
+  const ended = await webhooks.readMetrics();
+  assert.deepEqual(ended.attempts, { delivered: 1, refused: 1, failed: 1 });
 });

@@ -1,8 +1,8 @@
 /** A webhook receiver: a loopback server whose responses a test sets. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenOnFreePort } from '../../support/listening.ts';
 
 export interface Received {
   readonly id: string;
@@ -53,13 +53,7 @@ export async function startReceiver(
     receiver.answer(response, one);
     for (const check of waiting) check();
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnFreePort(t, server);
   const receiver: Receiver = {
     url: `http://127.0.0.1:${port}/hook`, port, received: [], answer: first,
     until: (holds) => new Promise((resolve) => {

@@ -49,12 +49,11 @@ test('compares with the threshold of a product that a revert restored', async (t
   await store.patchProduct(actor, { id }, { lowStock: 20 }, {});
   await store.patchProduct(actor, { id }, { stock: 30 }, {});
   await store.deleteProduct(actor, { id }, {});
-  const revert = await store.startRevert(actor, {
+  using revert = await store.startRevert(actor, {
     selection: { after: 1, upTo: 4 }, isForced: false, isDryRun: false,
   });
   await revert.next();
   await revert.finish();
-  revert.close();
   for (const stock of [19, 0]) await store.patchProduct(actor, { id }, { stock }, {});
   sending.start();
   await sending.until(webhook, ({ position }) => position === 7);

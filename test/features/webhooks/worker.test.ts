@@ -214,6 +214,34 @@ test('disables an endpoint that responds with 410', async (t) => {
   assert.match(disabledReason ?? '', /410/);
 });
 
+test('retries later after a response that no retry changes, and when the endpoint asks for it',
+  async (t) => {
+    const date = (seconds: number): string => new Date(1e12 + seconds * 1000).toUTCString();
+    const cases: readonly (readonly [
+      status: number, headers: Readonly<Record<string, string>>, seconds: number,
+    ])[] = [
+      [500, {}, 5], [400, {}, 5], [429, {}, 5],
+      [401, {}, 300], [403, {}, 300], [404, {}, 300], [405, {}, 300],
+      [503, { 'Retry-After': '120' }, 120], [429, { 'Retry-After': '1' }, 5],
+      [503, { 'Retry-After': date(90), date: date(0) }, 90],
+      [503, { 'Retry-After': '9999999' }, 24 * 3600], [503, { 'Retry-After': 'soon' }, 5],
+      [404, { 'Retry-After': '600' }, 600],
+    ];
+    const sending = await prepareSending(t);
+    const started = await Promise.all(cases.map(async ([status, headers]) => {
+      const receiver = await startReceiver(t, answerWith(status, headers));
+      return sending.create(receiver.url);
+    }));
+    sending.start();
+    await sending.change(1);
+    for (const [index, [status, headers, seconds]] of cases.entries()) {
+      const webhook = started[index] ?? assert.fail();
+      const { nextAttemptAt } = await sending.until(webhook, ({ failures }) => failures === 1);
+      const delay = (nextAttemptAt - sending.clock.now) / 1000;
+      assert.equal(delay, seconds, `${status} ${JSON.stringify(headers)}`);
+    }
+  });
+
 test('disables an endpoint after five days of failures, and resumes when active', async (t) => {
   const { store, actor, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(500));
@@ -233,6 +261,24 @@ test('disables an endpoint after five days of failures, and resumes when active'
   await store.patchWebhook(actor, webhook.id, { status: 'active' });
   await sending.until(webhook, ({ position }) => position === 3);
   assert.equal(new Set(receiver.received.slice(0, 4).map(({ id }) => id)).size, 1);
+});
+
+test('keeps an endpoint active if the clock steps while it fails', async (t) => {
+  for (const step of [6, -6]) {
+    const { clock, ...sending } = await prepareSending(t);
+    const receiver = await startReceiver(t, answerWith(500));
+    const webhook = await sending.create(receiver.url);
+    sending.start();
+    await sending.change(1);
+    await sending.until(webhook, ({ failures }) => failures === 1);
+    for (const [n, days] of [step, -step].entries()) {
+      clock.step(days * 24 * 3_600_000);
+      clock.now += 12_000;
+      await sending.change(1);
+      const { status } = await sending.until(webhook, ({ failures }) => failures === n + 2);
+      assert.equal(status, 'active');
+    }
+  }
 });
 
 test('disables an endpoint whose next changes are pruned, and says what to do', async (t) => {

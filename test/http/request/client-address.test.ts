@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
-  isLocalClient, readPeerAddress, TrustedProxies,
+  isLocalClient, readPeerAddress, makeTrustedProxies,
 } from '../../../src/http/request/client-address.ts';
 import { HEADER_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -14,7 +14,7 @@ import { serve } from '../raw.ts';
 
 /** A hundred times what reading the longest text below takes, but less than its square. */
 const CPU_LIMIT_MICROSECONDS = 500_000;
-const PROXIES = new TrustedProxies(['127.0.0.0/8', '10.1.0.0/16', '2001:db8:1::/48']);
+const PROXIES = makeTrustedProxies(['127.0.0.0/8', '10.1.0.0/16', '2001:db8:1::/48']);
 
 interface Fields {
   readonly forwarded?: string;
@@ -34,7 +34,7 @@ function read(headers: Fields): string {
 }
 
 test('is the address of the socket if no proxy is trusted, whatever the headers say', async (t) => {
-  const none = new TrustedProxies([]);
+  const none = makeTrustedProxies([]);
   const port = await serve(t, (message, response) =>
     response.end(none.readClientAddress(message)));
   const headers = {
@@ -45,7 +45,7 @@ test('is the address of the socket if no proxy is trusted, whatever the headers 
 });
 
 test('trusts a Unix socket, but no closed connection and no other without an address', () => {
-  const unix = new TrustedProxies(['unix']);
+  const unix = makeTrustedProxies(['unix']);
   const readFrom = (localAddress: string | undefined, destroyed: boolean): string => {
     const socket = { remoteAddress: undefined, localAddress, destroyed };
     const headers = { 'x-forwarded-for': '192.0.2.1' };
@@ -182,14 +182,14 @@ describe('is on this machine', () => {
 
 test('rejects malformed proxies', () => {
   for (const proxy of ['proxy.example', '10.0.0.0/33', '', 'fe80::1%eth0']) {
-    assert.throws(() => new TrustedProxies([proxy]), { code: 'invalid_data' });
+    assert.throws(() => makeTrustedProxies([proxy]), { code: 'invalid_data' });
   }
 });
 
 for (const [proxies, expected] of [[['unix'], '192.0.2.1'], [['127.0.0.1'], '']] as const) {
   const what = proxies[0] === 'unix' ? 'trusts' : 'ignores';
   test(`${what} a header from a Unix socket with ${proxies.join()}`, async (t) => {
-    const trusted = new TrustedProxies(proxies);
+    const trusted = makeTrustedProxies(proxies);
     const server = createServer((message, response) =>
       response.end(trusted.readClientAddress(message)));
     const path = join(makeFolder(t), 'socket');

@@ -1,7 +1,7 @@
 /** Content negotiation (RFC 9110 section 12.5). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { negotiate, negotiateCoding } from '../../../src/http/request/negotiate.ts';
+import { hasParameter, negotiate, negotiateCoding } from '../../../src/http/request/negotiate.ts';
 import { catchAppError } from '../../domain/validation-errors.ts';
 
 const JSON_TYPE = 'application/json';
@@ -71,4 +71,15 @@ describe('Accept-Encoding', () => {
     assert.equal(negotiateCoding('br, gzip;q=0.1', ['gzip']), 'gzip');
     assert.equal(negotiateCoding('br', ['gzip']), undefined);
   });
+});
+
+test('finds a parameter in the range of its media type only', () => {
+  for (const [accept, has] of [
+    ['text/csv;end=record', true], ['TEXT/CSV ; q=0.5 ; END="record"', true],
+    ['*/*, text/csv; end=record', true], ['text/csv', false], [undefined, false],
+    ['text/csv;end=records', false], ['application/x-ndjson;end=record, text/csv', false],
+    ['*/*;end=record', false],
+  ] as const) {
+    assert.equal(hasParameter(accept, CSV, 'end=record'), has, String(accept));
+  }
 });

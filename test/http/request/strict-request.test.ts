@@ -68,6 +68,9 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'a body with HEAD': [{
     line: `HEAD ${PATH} HTTP/1.1`, fields: ['Host: x', 'Content-Length: 2'], body: '{}',
   }, /^/],
+  'an empty chunked body with GET, as some gateways send it': [
+    { fields: ['Host: x', chunked], body: '0\r\n\r\n' }, /GET without .*Transfer-Encoding.*gateway/,
+  ],
   'a body with DELETE': [{
     line: 'DELETE /api/v1/products/a HTTP/1.1', fields: ['Host: x', 'Content-Length: 2'],
     body: '{}',

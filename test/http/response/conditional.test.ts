@@ -1,7 +1,7 @@
 /** Entity tags and preconditions (RFC 9110 sections 8.8.3 and 13). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PositionSet } from '../../../src/domain/precondition.ts';
+import type { RevisionSet } from '../../../src/domain/precondition.ts';
 import {
   findNoneMatch, formatCodedTag, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../../../src/http/response/conditional.ts';
@@ -45,9 +45,10 @@ test('finds the matching entity tag in If-None-Match', () => {
 });
 
 describe('the positions of a precondition', () => {
-  const cases: readonly (readonly [field: string, strong: PositionSet, weak: PositionSet])[] = [
-    ['*', '*', '*'], [' * ', '*', '*'], ['"5"', [5], [5]], ['W/"5"', [], [5]],
+  const cases: readonly (readonly [field: string, strong: RevisionSet, weak: RevisionSet])[] = [
+    ['*', '*', '*'], [' * ', '*', '*'], ['"5"', [5], [5]], ['W/"5"', 'weak', [5]],
     ['"4", "5"', [4, 5], [4, 5]], ['W/"4","5" ,"0"', [5, 0], [4, 5, 0]], [', ,"5",,', [5], [5]],
+    ['W/"5", W/"6-gzip"', 'weak', [5, 6]],
     ['"5-gzip"', [5], [5]], ['"5-br", W/"6-gzip"', [5], [5, 6]], ['\t"5"\t', [5], [5]],
     ['"abc"', [], []], ['"abc", "5"', [5], [5]], ['""', [], []], ['"05"', [], []],
     ['"5-zip"', [], []], ['"-5"', [], []], ['"5.0"', [], []], ['"4, 5"', [], []], ['"*"', [], []],

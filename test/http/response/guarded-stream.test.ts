@@ -1,10 +1,17 @@
 /** How a stream ends, and that it always releases its slot and its source. */
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import { describe, test } from 'node:test';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { connect, type ListenOptions } from 'node:net';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
-import { GuardedStream } from '../../../src/http/response/guarded-stream.ts';
+import {
+  cutResponse, GuardedStream, resetConnection,
+} from '../../../src/http/response/guarded-stream.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { readToEnd } from '../raw.ts';
 
 const REVOKED = new AppError('key_unknown', 'Revoked.');
 
@@ -30,7 +37,7 @@ function makeStream(options: Partial<Options> = {}) {
     reauthorize: async () => {},
     reauthorizeIntervalMs: 60_000,
     durationLimitMs: undefined,
-    whenCut: 'destroy',
+    whenCut: 'reset',
     // The cast: the stream uses nothing else of a response.
     response: response as unknown as Options['response'],
     onCut: ({ code }) => seen.cuts.push(code),
@@ -180,4 +187,42 @@ test('is the only type of stream that a handler can return', () => {
   const forged: Reply = { status: 200, headers: {}, body: forge() };
   const guarded: Reply = { status: 200, headers: {}, body: makeStream().open() };
   assert.ok(forged.body !== guarded.body);
+});
+
+describe('a response that is cut', () => {
+  /** How the client's connection ends: its error code, or `end`. */
+  async function cut(
+    t: TestContext, address: ListenOptions, handle: RequestListener,
+  ): Promise<string> {
+    const server = createServer(handle).listen(address);
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const bound = server.address();
+    const socket = typeof bound === 'string' ? connect(bound)
+      : connect(bound?.port ?? 0, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    return readToEnd(socket).then(() => 'end', ({ code }) => String(code));
+  }
+  const cutAfter = (_: unknown, response: ServerResponse): void => {
+    response.write('a part', () => cutResponse(response));
+  };
+
+  test('resets its connection', async (t) => {
+    assert.equal(await cut(t, { host: '127.0.0.1', port: 0 }, cutAfter), 'ECONNRESET');
+  });
+
+  test('closes a Unix socket, which has no reset', async (t) => {
+    assert.equal(await cut(t, { path: join(makeFolder(t), 's') }, cutAfter), 'end');
+  });
+
+  test('may be cut again, and while its connection shuts down', async (t) => {
+    const outcome = await cut(t, { host: '127.0.0.1', port: 0 }, (_, response) => {
+      response.end('all', () => {
+        response.req.socket.end();
+        cutResponse(response);
+        resetConnection(response.req.socket);
+      });
+    });
+    assert.equal(outcome, 'end');
+  });
 });

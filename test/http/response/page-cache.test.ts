@@ -1,7 +1,7 @@
 /** Cached pages: valid at one position, with a limit in bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PageCache } from '../../../src/http/response/page-cache.ts';
+import { makePageCache, type PageCache } from '../../../src/http/response/page-cache.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
 
 const makeReply = (body?: string | Uint8Array): Reply =>
@@ -12,7 +12,7 @@ const kept = (cache: PageCache, keys: string): string =>
   [...keys].filter((key) => cache.find(key, 1)).join('');
 
 test('finds a page only at the position at which it was read', () => {
-  const cache = new PageCache(10_000);
+  const cache = makePageCache(10_000);
   const reply = makeReply('x');
   cache.set('a', 1, reply);
   assert.equal(cache.find('a', 1), reply);
@@ -21,7 +21,7 @@ test('finds a page only at the position at which it was read', () => {
 });
 
 test('replaces the page with the same key', () => {
-  const cache = new PageCache(10_000);
+  const cache = makePageCache(10_000);
   const [first, second] = [makeReply('1'), makeReply('2')];
   cache.set('a', 1, first);
   cache.set('a', 2, second);
@@ -30,7 +30,7 @@ test('replaces the page with the same key', () => {
 });
 
 test('evicts the oldest pages once the limit is exceeded', () => {
-  const cache = new PageCache(100_000);
+  const cache = makePageCache(100_000);
   for (const key of 'abcd') cache.set(key, 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'abcd'), 'bcd');
   cache.set('e', 1, makeReply('x'.repeat(60_000)));
@@ -38,7 +38,7 @@ test('evicts the oldest pages once the limit is exceeded', () => {
 });
 
 test('counts a replaced page once', () => {
-  const cache = new PageCache(100_000);
+  const cache = makePageCache(100_000);
   cache.set('a', 1, makeReply('x'.repeat(30_000)));
   for (let n = 0; n < 20; n += 1) cache.set('b', 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'ab'), 'ab');
@@ -46,7 +46,7 @@ test('counts a replaced page once', () => {
 
 test('counts bytes rather than characters, for text and buffers', () => {
   for (const body of ['部'.repeat(20_000), Buffer.from('部'.repeat(20_000))]) {
-    const cache = new PageCache(100_000);
+    const cache = makePageCache(100_000);
     cache.set('a', 1, makeReply(body));
     cache.set('b', 1, makeReply(body));
     assert.equal(kept(cache, 'ab'), 'b');
@@ -54,7 +54,7 @@ test('counts bytes rather than characters, for text and buffers', () => {
 });
 
 test('does not cache a page larger than its limit', () => {
-  const cache = new PageCache(100_000);
+  const cache = makePageCache(100_000);
   cache.set('a', 1, makeReply('x'.repeat(100_001)));
   assert.equal(kept(cache, 'a'), '');
   cache.set('b', 1, makeReply('x'.repeat(10_000)));
@@ -62,7 +62,7 @@ test('does not cache a page larger than its limit', () => {
 });
 
 test('limits pages with hardly any body, too', () => {
-  const cache = new PageCache(1_000);
+  const cache = makePageCache(1_000);
   for (let n = 0; n < 10_000; n += 1) cache.set(`page ${n}`, 1, makeReply());
   assert.equal(cache.find('page 0', 1), undefined);
 });

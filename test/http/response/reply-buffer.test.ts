@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { RESPONSE_BUFFER_LIMIT_BYTES } from '../../../src/http/limits.ts';
+import { REPORT_BUFFER_TIME_MS, RESPONSE_BUFFER_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { open, readToEnd, readUntil, serve } from '../raw.ts';
 
@@ -73,3 +73,32 @@ test('are buffered for a proxy only up to the limit', async (t) => {
   for (let n = 0; n <= RESPONSE_BUFFER_LIMIT_BYTES / (64 * 1024); n += 1) socket.write(chunk);
   await begun;
 });
+
+for (const [length, passedMs] of [
+  ['with its length', 0], ['without', REPORT_BUFFER_TIME_MS],
+] as const) {
+  test(`are sent over HTTP/1.0 ${length} if the report takes ${passedMs} ms`, async (t) => {
+    const start = performance.now();
+    let now = start;
+    t.mock.method(performance, 'now', () => now);
+    const begun = Promise.withResolvers<void>();
+    const port = await serve(t, (request, response) => {
+      async function* report(): AsyncGenerator<string> {
+        for await (const _ of request); // until it is complete
+        yield 'a row,';
+        now = start + passedMs;
+        yield ' ';
+        if (passedMs > 0) await begun.promise;
+        yield 'summary';
+      }
+      void sendReply(response, { status: 200, headers: {}, body: report() });
+    });
+    const socket = await open(t, port);
+    socket.write('POST / HTTP/1.0\r\nHost: x\r\nContent-Length: 1\r\n\r\n1');
+    const begin = passedMs > 0 ? await readUntil(socket, 'a row, ') : '';
+    begun.resolve();
+    const text = begin + await readToEnd(socket);
+    assert.ok(text.endsWith('\r\n\r\na row, summary'), text);
+    assert.equal(/^content-length: 14\r$/m.test(text), passedMs === 0);
+  });
+}

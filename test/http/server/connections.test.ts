@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { limitConnections } from '../../../src/http/server/connections.ts';
@@ -11,6 +11,7 @@ import { SLOW_READER_CHECK_INTERVAL_MS, SLOW_READER_GRACE_MS } from '../../../sr
 import { LingeringConnections } from '../../../src/http/server/lingering-close.ts';
 import { listen } from '../../../src/http/server/listener.ts';
 import { makeCertificate } from '../../support/certificate.ts';
+import { listenOnFreePort } from '../../support/listening.ts';
 import { readToEnd, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -21,14 +22,7 @@ async function serve(
 ): Promise<number> {
   const server = createServer(handle);
   limitConnections(server, new LingeringConnections(), limits);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this type.
-  return (server.address() as AddressInfo).port;
+  return listenOnFreePort(t, server);
 }
 
 /** Connects from one of the many loopback addresses of this machine. */
@@ -101,14 +95,7 @@ test('a TLS connection over the limit is closed before the handshake', async (t)
   const { cert, key } = makeCertificate();
   const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
   limitConnections(server, new LingeringConnections(), { perAddress: 1, isProxy: () => false });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnFreePort(t, server);
   const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
   const first = connectTls(options);
   t.after(() => first.destroy());
@@ -145,13 +132,12 @@ describe('a client that reads', () => {
   const waitMs = SLOW_READER_GRACE_MS + BODY.length / 1024 * 1000;
 
   test('below the minimum rate is disconnected', async (t) => {
-    const { socket, pass } = await serveLarge(t);
-    const closed = once(socket, 'close');
+    const { client, socket, pass } = await serveLarge(t);
     pass(0);
     pass(waitMs);
     assert.equal(socket.destroyed, false);
     pass(1_000);
-    await closed;
+    await assert.rejects(readToEnd(client), { code: 'ECONNRESET' });
   });
 
   test('slowly, but above the minimum rate, gets the whole response', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
@@ -9,7 +10,7 @@ import {
 } from '../../../src/http/limits.ts';
 import { listen, type Listener } from '../../../src/http/server/listener.ts';
 import { send } from '../../support/http.ts';
-import { exchange, open, readUntil } from '../raw.ts';
+import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 import { startStopping } from './stopping.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -154,6 +155,24 @@ test('continues to serve after clients that disconnect early', async (t) => {
   assert.equal((await send(port, { path: '/' })).text, 'done');
 });
 
+test('resets a connection that stalls within a response, and ends one that is idle', async (t) => {
+  const sockets: Socket[] = [];
+  const { port } = await start(t, ({ url, socket }, response) => {
+    sockets.push(socket);
+    response.write('a part');
+    if (url === '/whole') response.end();
+  });
+  for (const [request, end] of [
+    [GET, /ECONNRESET/], [GET.replace('/', '/whole'), /^$/],
+  ] as const) {
+    const socket = await open(t, port);
+    socket.write(request);
+    await readUntil(socket, end.test('') ? '\r\n0\r\n\r\n' : 'a part');
+    sockets.at(-1)?.emit('timeout');
+    assert.match(await readToEnd(socket).catch(String), end);
+  }
+});
+
 describe('stop', () => {
   test('lets a request in flight finish, and accepts no more', async (t) => {
     const begun = Promise.withResolvers<void>();
@@ -187,13 +206,30 @@ describe('stop', () => {
     await Promise.all(closed);
   });
 
-  test('aborts a request that does not finish, after 8 s', async (t) => {
-    const begun = Promise.withResolvers<void>();
-    const { port, stop } = await start(t, () => begun.resolve());
+  test('answers requests on connections that it has accepted, and closes them then', async (t) => {
+    const { port, stop, server } = await startServer(t);
+    Object.assign(server, { keepAliveTimeout: 0, headersTimeout: 0 });
+    const used = await open(t, port);
+    used.write(GET);
+    await readUntil(used, 'done');
+    const accepted = once(server, 'connection');
+    const unused = await open(t, port);
+    await accepted;
+    const { assertStops } = startStopping(t, stop);
+    for (const socket of [used, unused]) {
+      socket.write(GET);
+      const answer = await readToEnd(socket);
+      assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*done$/);
+    }
+    await assertStops();
+  });
+
+  test('resets a request that does not finish, after 8 s', async (t) => {
+    const { port, stop } = await start(t, (_, response) => response.write('a part'));
     const socket = await open(t, port);
     socket.write(GET);
-    await begun.promise;
-    const closed = once(socket.resume(), 'close');
+    await readUntil(socket, 'a part');
+    const closed = assert.rejects(once(socket.resume(), 'close'), { code: 'ECONNRESET' });
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     const stopped = stop();
     t.mock.timers.tick(STOP_TIMEOUT_MS - 1);

@@ -7,6 +7,7 @@ import { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import tls, { connect, type ConnectionOptions, TLSSocket } from 'node:tls';
 import { HANDSHAKE_TIMEOUT_MS } from '../../../src/http/limits.ts';
+import { cutResponse } from '../../../src/http/response/guarded-stream.ts';
 import { listen, type Listener } from '../../../src/http/server/listener.ts';
 import { makeCertificate, type TestCertificate } from '../../support/certificate.ts';
 import { exchange, open, readToEnd, readUntil } from '../raw.ts';
@@ -152,6 +153,18 @@ test('closes a connection without a handshake', async (t) => {
   const socket = await open(t, port);
   assert.equal(await limit.promise, HANDSHAKE_TIMEOUT_MS);
   assert.equal(await readToEnd(socket), '');
+});
+
+test('resets a connection whose response is cut: a close_notify would come first', async (t) => {
+  const { port, certificate } = await start(t, (_, response) => {
+    response.write('a part', () => cutResponse(response));
+  });
+  for (const version of ['TLSv1.3', 'TLSv1.2'] as const) {
+    const socket = await openTls(t, port, certificate, { maxVersion: version });
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await readUntil(socket, 'a part');
+    await assert.rejects(readToEnd(socket), { code: 'ECONNRESET' });
+  }
 });
 
 test('stops while connections are idle or have sent no request', async (t) => {

@@ -43,6 +43,16 @@ function testSettings(prepare: PrepareStore): void {
     await store.setShopSettings(one.sellerId, { lowStock: 0 }, BY);
     assert.equal((await store.findAccount(ownerOf(one.sellerId)))?.lowStock, 0);
     assert.equal((await store.findAccount(ownerOf(other.sellerId)))?.lowStock, 5);
+    await store.setShopSettings(one.sellerId, { requiresTwoFactor: true }, BY);
+    const readShop = async (shop: typeof one) => {
+      const { lowStock, requiresTwoFactor } = await store.findAccount(ownerOf(shop.sellerId))
+        ?? assert.fail();
+      return [lowStock, requiresTwoFactor];
+    };
+    assert.deepEqual(await readShop(one), [0, true]);
+    await store.setShopSettings(one.sellerId, { lowStock: 1 }, BY);
+    assert.deepEqual(await readShop(one), [1, true]);
+    assert.deepEqual(await readShop(other), [5, false]);
     const [event] = (await listEvents(store, one.sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address], ['shop_settings_changed', ADDRESS]);
   });

@@ -140,6 +140,25 @@ function testPreconditions(prepare: PrepareStore): void {
     assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
+  test('a position of another generation is no version, also where it is the same', async (t) => {
+    const { store, actor, created } = await prepareOne(prepare(t));
+    const target = { id: created.id };
+    const restored = { ...actor, generation: 'abcde' };
+    for (const ifMatch of [[created.position], [`k7w2q-${created.position}`]]) {
+      await assert.rejects(store.patchProduct(restored, target, { stock: 1 }, { ifMatch }), failed);
+    }
+    await assert.rejects(
+      store.patchProduct(actor, target, { stock: 1 }, { ifMatch: ['abcde-1'] }), failed,
+    );
+    const ifMatch = [`abcde-${created.position}`];
+    const idempotency = { key: 'restored', part: 0 };
+    await store.patchProduct({ ...restored, idempotency }, target, { stock: 1 }, { ifMatch });
+    // A retry from before the restore of the backup that contains its change.
+    const retry = { ...actor, generation: 'fghij', idempotency };
+    const { isReplay } = await store.patchProduct(retry, target, { stock: 1 }, { ifMatch });
+    assert.equal(isReplay, true);
+  });
+
   test('creates only, or replaces only, on request', async (t) => {
     const { store, actor } = await prepareOne(prepare(t));
     const [mug, cup] = [makeNewProduct({ sku: 'MUG' }), makeNewProduct({ sku: 'CUP' })];

@@ -1,6 +1,7 @@
 /** The contract of a store: retries with the same Idempotency-Key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
@@ -17,6 +18,7 @@ function scopeOf(key: string, part = 0) {
 
 export function testIdempotency(prepare: PrepareStore): void {
   testReplays(prepare);
+  testEqualMembers(prepare);
   testKeys(prepare);
   testRejections(prepare);
   testRetention(prepare);
@@ -60,6 +62,30 @@ function testReplays(prepare: PrepareStore): void {
     assert.equal(new Set(all.map(({ id }) => id)).size, 1);
     assert.equal(all.filter(({ isReplay }) => !isReplay).length, 1);
     assert.equal((await readAll(store, actor.sellerId)).length, 1);
+  });
+}
+
+function testEqualMembers(prepare: PrepareStore): void {
+  test('recognizes a retry with other members of the same values', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const { sku, ...rest } = makeNewProduct({ description: null });
+    const { description: _, ...absent } = rest;
+    const create = await store.createProduct({ ...actor, ...scopeOf('c') }, { sku, ...rest });
+    assert.deepEqual(
+      await store.createProduct({ ...actor, ...scopeOf('c') }, { ...absent, sku }),
+      { ...create, isReplay: true },
+    );
+    const patch = (members: object) =>
+      store.patchProduct({ ...actor, ...scopeOf('p') }, { sku }, members, {});
+    await patch({ stock: 1, description: null });
+    // In a patch, null removes a value.
+    await assert.rejects(patch({ stock: 1 }), { code: 'idempotency_mismatch' });
+    const sell = (change: StockChange) =>
+      store.syncStock({ ...actor, ...scopeOf('s') }, makeSync([change]), false);
+    assert.equal((await sell({ sku, adjust: -1 })).isReplay, false);
+    assert.equal((await sell({ adjust: -1, sku })).isReplay, true);
+    await assert.rejects(sell({ adjust: -2, sku }), { code: 'idempotency_mismatch' });
   });
 }
 
@@ -148,6 +174,7 @@ function testRetention(prepare: PrepareStore): void {
     const product = makeNewProduct();
     const { id } = await store.createProduct(write, product);
     clock.now += 2 * DAY_MS - 1;
+    await store.keepLivedTime();
     const later = await open(clock);
     assert.equal((await later.createProduct(write, product)).isReplay, true);
     clock.now += 1;

@@ -7,7 +7,7 @@ import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
 import type { ImportId, KeyId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor, ImportPart } from '../../../src/store/write.ts';
-import { ImportParts } from '../../../src/api/ingest.ts';
+import { makeImportParts } from '../../../src/api/ingest.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
   countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore,
@@ -34,7 +34,7 @@ export function testImportRecords(prepare: PrepareStore): void {
 async function importParts(
   store: Store, actor: Actor, parts: readonly (readonly number[])[], record = FILE,
 ): Promise<ImportId> {
-  const written = new ImportParts(record);
+  const written = makeImportParts(record);
   for (const numbers of parts) {
     await written.write({ failed: 1 }, false, (part) => importNumbers(store, actor, numbers, part));
   }
@@ -64,7 +64,7 @@ function testParts(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
     await store.createProduct(actor, makeNewProduct({ sku: skuOf(1), name: 'old' }));
-    const parts = new ImportParts(FILE);
+    const parts = makeImportParts(FILE);
     const write = (numbers: readonly number[], failed: number, isLast = false) => parts.write(
       { failed }, isLast, (part) => importNumbers(store, actor, numbers, part),
     );
@@ -120,7 +120,7 @@ function testRetries(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const run = async (): Promise<ImportId | undefined> => {
-      const parts = new ImportParts(FILE);
+      const parts = makeImportParts(FILE);
       for (const [part, numbers] of [[1, 2], [3], []].entries()) {
         const rows = numbers.map((n) => makeNewProduct({ sku: skuOf(n), name: `P${n}` }));
         await parts.write({}, numbers.length === 0, (imported) => store.importProducts(
@@ -141,18 +141,19 @@ function testRetries(prepare: PrepareStore): void {
     const open = prepare(t);
     const store = await open(makeClock());
     const actor = await makeActor(store);
-    const write = (writer: Store, parts: ImportParts, numbers: readonly number[], part: number) =>
+    type Parts = ReturnType<typeof makeImportParts>;
+    const write = (writer: Store, parts: Parts, numbers: readonly number[], part: number) =>
       parts.write({}, numbers.length === 0, (imported) => writer.importProducts(
         { ...actor, import: imported, idempotency: { key: 'k', part } },
         numbers.map((n) => makeNewProduct({ sku: skuOf(n), name: `P${n}` })), 'upsert',
       ));
-    const before = new ImportParts(FILE);
+    const before = makeImportParts(FILE);
     await write(store, before, [1, 2], 0);
     const again = await open(makeClock());
     const [unfinished] = await again.listImports(actor.sellerId, ALL);
     assert.equal(unfinished?.finishedAt, undefined);
     assert.equal(unfinished?.counts['created'], 2);
-    const after = new ImportParts(FILE);
+    const after = makeImportParts(FILE);
     for (const [part, numbers] of [[1, 2], [3], []].entries()) {
       await write(again, after, numbers, part);
     }
@@ -223,7 +224,7 @@ function testLists(prepare: PrepareStore): void {
 
 /** Positions 1..3 and 6..8 are of one import, 4 and 5 of another write each, 9 of a stock sync. */
 async function prepareMixed(store: Store, actor: Actor) {
-  const parts = new ImportParts(FILE);
+  const parts = makeImportParts(FILE);
   await parts.write({}, false, (part) => importNumbers(store, actor, [1, 2, 3], part));
   await store.createProduct(actor, makeNewProduct());
   await store.patchProduct(actor, { sku: skuOf(1) }, { stock: 8 }, {});
@@ -309,7 +310,7 @@ function testCollapsed(prepare: PrepareStore): void {
     await store.createProduct(actor, makeNewProduct({ sku: skuOf(1) }));
     await importParts(store, actor, [[10, 11, 12], [13, 14]]); // 2..6
     await store.createProduct(actor, makeNewProduct({ sku: skuOf(2) })); // 7
-    const parts = new ImportParts(FILE);
+    const parts = makeImportParts(FILE);
     await parts.write({}, false, (part) => importNumbers(store, actor, [20, 21], part));
     await store.patchProduct(actor, { sku: skuOf(1) }, { stock: 8 }, {}); // 10
     await parts.write({}, true, (part) => importNumbers(store, actor, [22], part));
@@ -343,7 +344,7 @@ function testCollapsed(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
     await store.createProduct(actor, makeNewProduct());
-    const parts = new ImportParts(FILE);
+    const parts = makeImportParts(FILE);
     for (const start of [0, 5_000, 10_000]) {
       const numbers = countTo(5_000).map((n) => start + n);
       await parts.write({}, false, (part) => importNumbers(store, actor, numbers, part));

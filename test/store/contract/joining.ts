@@ -101,7 +101,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const account = {
       ...ownerOf(sellerId), name: email.split('@')[0], role: 'owner', email,
       sellerName: 'A shop', currency: { code: 'EUR', decimals: 2 },
-      hasTotp: false, passkeys: 0, isPasswordOff: false, locale: 'de-CH',
+      hasTotp: false, requiresTwoFactor: false, passkeys: 0, isPasswordOff: false, locale: 'de-CH',
       timeZone: 'Europe/Zurich', lowStock: 5, createdAt: clock.now, seenAt: clock.now,
     };
     assert.deepEqual(await store.findAccount(ownerOf(sellerId)), account);

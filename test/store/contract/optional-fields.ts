@@ -64,10 +64,9 @@ function testValues(prepare: PrepareStore): void {
     assert.deepEqual(changes.map(({ type }) => type), ['updated', 'stock']);
     assert.partialDeepStrictEqual(JSON.parse(changes[0]?.product ?? ''), VALUES);
     const selection = { after: 1, upTo: 2 };
-    const started = await store.startRevert(actor, { selection, isForced: true, isDryRun: false });
+    using started = await store.startRevert(actor, { selection, isForced: true, isDryRun: false });
     assert.deepEqual((await started.next()).map(({ status }) => status), ['restored']);
     await started.finish();
-    started.close();
     assert.deepEqual({ ...await readJson(store, sellerId), position: 0, updated_at: 0 },
       { ...before, stock: 4, position: 0, updated_at: 0 });
     const past = await store.findProductAt(sellerId, { sku: MUG }, 2);

@@ -44,18 +44,14 @@ export async function revert(
   options: Partial<Omit<RevertRequest, 'selection'>> = {},
 ): Promise<Reverted> {
   const request = { selection, isForced: false, isDryRun: false, ...options };
-  const run = await store.startRevert(write, request);
+  using run = await store.startRevert(write, request);
   const lines: RevertedProduct[] = [];
-  try {
-    for (let batch = await run.next(); batch.length > 0; batch = await run.next()) {
-      lines.push(...batch);
-    }
-    const position = await run.finish();
-    const { importId, isReplay } = run;
-    const statuses = lines.map(({ sku, status, conflict }) =>
-      `${sku} ${conflict ? `(${conflict})` : status}`);
-    return { lines, statuses, importId, isReplay, position };
-  } finally {
-    run.close();
+  for (let batch = await run.next(); batch.length > 0; batch = await run.next()) {
+    lines.push(...batch);
   }
+  const position = await run.finish();
+  const { importId, isReplay } = run;
+  const statuses = lines.map(({ sku, status, conflict }) =>
+    `${sku} ${conflict ? `(${conflict})` : status}`);
+  return { lines, statuses, importId, isReplay, position };
 }

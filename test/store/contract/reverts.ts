@@ -309,7 +309,7 @@ function testRetries(prepare: PrepareStore): void {
         selection: { importId }, isForced: false, isDryRun: false,
       });
       await cut.next();
-      cut.close(); // as a server that is killed
+      cut[Symbol.dispose](); // as a server that is killed
       const resumed = await revert(store, write, { importId });
       assert.equal(resumed.importId, cut.importId);
       assert.deepEqual([...new Set(resumed.lines.map(({ status }) => status))],

@@ -61,7 +61,8 @@ function testLookUp(prepare: PrepareStore): void {
     const { id, ...rest } = visitor?.session ?? { id: 0 };
     assert.ok(id > 0);
     assert.deepEqual(rest, {
-      createdAt: clock.now, seenAt: clock.now, address: '2001:db8::7', userAgent: 'Safari/26',
+      createdAt: clock.now, seenAt: clock.now, livedAt: 5_000, seenLivedAt: 5_000,
+      address: '2001:db8::7', userAgent: 'Safari/26',
     });
     assert.deepEqual([visitor?.account.sellerId, visitor?.position], [sellerId, 1]);
     const first = await store.findSignedInSession(sellerId, joining.session.hash);

@@ -40,8 +40,10 @@ export type Call = (store: Store, own: Shop, ids: Shop) => unknown;
 /** They have no seller, or find one by a secret or an address, and the port says which. */
 type WithoutSeller = 'createSeller' | 'listSellers' | 'findGrant' | 'noteUsage'
   | 'findInvitation' | 'register' | 'findCredentials' | 'encrypt' | 'decrypt' | 'watchAll'
-  | 'joinDelivery' | 'readMetrics' | 'findNewestTime' | 'pruneHistory' | 'pruneIdempotency'
-  | 'close' | 'takeThrottle' | 'refundThrottle' | 'cursorKey' | 'importJobs' | 'rateLeases';
+  | 'joinDelivery' | 'readMetrics' | 'readOldestTransaction' | 'findNewestTime' | 'pruneHistory'
+  | 'pruneIdempotency' | 'close' | 'takeThrottle' | 'refundThrottle' | 'cursorKey' | 'importJobs'
+  | 'rateLeases' | 'lost' | 'generation' | 'now' | 'keepLivedTime'
+  | 'findTimeLivedAgo';
 
 export const HEADER_HASH = 'a'.repeat(64);
 const PAGE = { after: undefined, limit: 100 };

@@ -149,6 +149,9 @@ function testRetries(prepare: PrepareStore): void {
     await assertDue(member, clock.now, []);
     assert.deepEqual(await listDue(member, clock.now, true), []);
     assert.equal(await member.findNextRetry(clock.now), retryAt);
+    const { leases, oldestMessageAt } = await member.readMetrics();
+    assert.ok(leases > 0);
+    assert.equal(oldestMessageAt, message.at);
     clock.now = retryAt;
     assert.deepEqual(await listDue(member, clock.now), []);
     await assertDue(member, clock.now, [webhook.id], true);

@@ -42,7 +42,8 @@ function testCreation(prepare: PrepareStore): void {
       const expected = {
         sellerId: actor.sellerId, id: webhook.id, ...makeNewWebhook(), delivery: 'batch',
         status: 'active', disabledReason: undefined, position: 2, message: undefined, failures: 0,
-        failingSince: undefined, nextAttemptAt: clock.now, createdAt: clock.now,
+        failingSince: undefined, failingLivedSince: undefined, nextAttemptAt: clock.now,
+        createdAt: clock.now,
         updatedAt: clock.now, createdBy: 'test',
       };
       assert.deepEqual(await store.findWebhook(webhook), expected);

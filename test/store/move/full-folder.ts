@@ -97,6 +97,7 @@ async function fillAccess(store: Store, actor: Actor, at: number): Promise<void>
   }
   const hour = Math.floor(at / HOUR_MS);
   await store.noteUsage([{ ...actor, hour, requests: 3, refusals: 1 }]);
+  await store.keepLivedTime();
 }
 
 async function sendWebhook(store: Store, actor: Actor, at: number): Promise<void> {

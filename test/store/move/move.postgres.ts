@@ -4,9 +4,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as waitFor } from 'node:events';
 import {
-  copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync,
+  copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
 import type { MoveProgress, ProvenTable } from '../../../src/store/move/move.ts';
@@ -19,9 +21,11 @@ import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { listTablesWithDerived } from '../../../src/store/move/tables.ts';
 import { migrate as migrateSqlite } from '../../../src/store/sqlite/schema/migrate.ts';
 import { openTemporary } from '../../../src/store/temporary/temporary-database.ts';
+import { putGeneration } from '../../../src/store/sqlite/engine/database-file.ts';
 import { findServerKey } from '../../../src/store/sqlite/files/server-key.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { runProcess } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { listFindings } from '../../support/health.ts';
 import { NO_POSTGRES, POSTGRES_FOLDER } from '../../support/postgres/install.ts';
@@ -118,6 +122,24 @@ describe('a move', { skip: NO_POSTGRES, concurrency: 3 }, () => {
     assert.equal(statSync(join(folder, 'catalogue.db')).mode & 0o777, 0o600);
     const store = await openSqliteStore({ folder });
     await store.close();
+  });
+
+  test('keeps the generation, there and back', async (t) => {
+    const folder = copyFolder(t, full);
+    const db = new DatabaseSync(join(folder, 'catalogue.db'));
+    putGeneration(db);
+    db.close();
+    const key = findServerKey(folder) ?? assert.fail('it has a key');
+    const connect = await makeDatabase();
+    await moveToPostgres(makeTask(folder, connect));
+    const postgres = await openPostgresStore({ connect, key });
+    await postgres.close();
+    const target = makeTarget(t);
+    await moveToSqlite(makeTask(target, connect));
+    const sqlite = await openSqliteStore({ folder: target });
+    await sqlite.close();
+    assert.match(String(postgres.generation), /^[a-z2-7]{5}$/);
+    assert.equal(sqlite.generation, postgres.generation);
   });
 
   test('gives servers on PostgreSQL what those on SQLite had', async (t) => {
@@ -252,6 +274,29 @@ describe('a move', { skip: NO_POSTGRES, concurrency: 3 }, () => {
     assert.deepEqual([...dump(folder)], [...dump(full)]);
   });
 
+  test('keeps an unfinished target closed, and replaces no other catalogue', async (t) => {
+    const folder = makeTarget(t);
+    const connect = await copyDatabase();
+    await runKilled('back', folder, connect.database, 'proof');
+    const unfinished = /is the target of a "move-to" that is not finished\. Run it again to con/;
+    for (const args of [['serve', '--port', '0'], ['seller', 'list'], ['doctor']]) {
+      const { status, notes } = await runProcess([...args, '--data', folder]);
+      assert.equal(status, 1, args.join());
+      assert.match(notes, unfinished);
+    }
+    assert.equal(existsSync(join(folder, 'catalogue.db')), false);
+    const onProgress = ({ phase }: MoveProgress): void => {
+      if (phase === 'proof') writeFileSync(join(folder, 'catalogue.db'), 'another');
+    };
+    await assert.rejects(moveToSqlite({ ...makeTask(folder, connect), onProgress }), {
+      code: 'unavailable', message: /already contains a catalogue\. .* or move the catalogue away/,
+    });
+    assert.equal(readFileSync(join(folder, 'catalogue.db'), 'utf8'), 'another');
+    rmSync(join(folder, 'catalogue.db'));
+    await moveToSqlite(makeTask(folder, connect));
+    assert.deepEqual([...dump(folder)], [...dump(full)]);
+  });
+
   test('rejects a foreign table, and names the table of a row that cannot be moved', async (t) => {
     const [foreign, impossible] = [copyFolder(t, full), copyFolder(t, full)];
     damage(foreign, 'CREATE TABLE "x; DROP TABLE seller" (id INTEGER PRIMARY KEY)');
@@ -288,8 +333,10 @@ describe('a move', { skip: NO_POSTGRES, concurrency: 3 }, () => {
       { code: 'unavailable', message: /is in use\. Stop the server and other commands on it / });
     const connect = await copyDatabase();
     await query(connect, `INSERT INTO node (id, role, expires_at) VALUES ('one', 'limits', 9e15)`);
-    await assert.rejects(moveToSqlite(makeTask(makeTarget(t), connect)),
-      { code: 'unavailable', message: /^Servers use this database\. Stop all of them first\. / });
+    await assert.rejects(moveToSqlite(makeTask(makeTarget(t), connect)), {
+      code: 'unavailable',
+      message: /^Servers use this database\. Nothing was changed: stop all/,
+    });
     await assert.rejects(moveToPostgres(makeTask(full, { ...empty, poolMode: 'transaction' })),
       { code: 'unavailable', message: /^A move needs a connection of its own: / });
   });

@@ -6,7 +6,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { STALL_TIMEOUT_MS } from '../../../src/http/limits.ts';
+import { POSTGRES_OUTCOME_LIMIT_MS } from '../../../src/store/postgres/limits.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import {
+  POSTGRES_ANSWER_TIMEOUT_MS, POSTGRES_QUEUE_TIMEOUT_MS,
+} from '../../../src/store/postgres/wire/limits.ts';
+import { makeClock } from '../../support/clock.ts';
 import { NO_POSTGRES } from '../../support/postgres/install.ts';
 import { TEST_KEY } from '../../support/postgres/server.ts';
 import { borrowDatabase, sharePostgres } from '../../support/postgres/shared-server.ts';
@@ -30,6 +36,8 @@ class HoldingRelay {
   readonly #upstreamPort: number;
   #isCutNext = false;
   #held: Held | undefined;
+  readonly #clients = new Set<Socket>();
+  #onRefused: (() => void) | undefined;
   /** Resolves with the server's response to the held chunk. */
   readonly late = Promise.withResolvers<string>();
 
@@ -48,10 +56,25 @@ class HoldingRelay {
     this.#isCutNext = true;
   }
 
+  /** Closes all connections once a client sends something, and each new one after that. */
+  cutForever(onRefused: () => void): void {
+    this.#onRefused = onRefused;
+  }
+
   #relay(client: Socket): void {
+    if (this.#onRefused && this.#clients.size === 0) {
+      client.destroy();
+      this.#onRefused();
+      return;
+    }
+    this.#clients.add(client);
+    client.on('close', () => this.#clients.delete(client));
     const upstream = connect(this.#upstreamPort, '127.0.0.1');
     client.on('error', () => {}).on('data', (chunk: Buffer) => {
-      if (this.#isCutNext) {
+      if (this.#onRefused) {
+        for (const socket of this.#clients) socket.destroy();
+        this.#clients.clear();
+      } else if (this.#isCutNext) {
         this.#isCutNext = false;
         this.#held = { upstream, chunk };
         client.destroy();
@@ -85,12 +108,14 @@ describe('a transaction that is executed after its connection was lost', {
     const relay = new HoldingRelay(server.port);
     const port = await relay.listen(t);
     const servers = [{ host: '127.0.0.1', port, sslMode: 'disable' }] as const;
-    const store = await openPostgresStore({ connect: { ...options, servers }, key: TEST_KEY });
+    const connectOptions = { ...options, servers };
+    const clock = makeClock();
+    const store = await openPostgresStore({ connect: connectOptions, key: TEST_KEY, clock });
     t.after(() => store.close());
     const actor = await makeActor(store);
     const product = makeNewProduct({ stock: 5 });
     await store.createProduct(actor, product); // from now on, this node caches the seller
-    return { relay, store, actor, product };
+    return { relay, clock, store, actor, product };
   }
 
   test('does not create a product twice, or reject it as existing', async (t) => {
@@ -113,5 +138,19 @@ describe('a transaction that is executed after its connection was lost', {
     assert.match(await relay.late.promise, /null value in column "position"/);
     const [product] = await readAll(store, actor.sellerId);
     assert.deepEqual([product?.stock, product?.position], [3, 3]);
+  });
+
+  test('is looked up for some time, and then its outcome is unknown', async (t) => {
+    const { relay, clock, store, actor } = await prepareStore(t);
+    relay.cutForever(() => { clock.now += POSTGRES_OUTCOME_LIMIT_MS; });
+    const startedAt = performance.now();
+    await assert.rejects(store.createProduct(actor, makeNewProduct()), /outcome is unknown/);
+    assert.ok(performance.now() - startedAt < 10_000, 'it looked as often as without that time');
+  });
+
+  test('has an outcome before the server closes the connection of its client', () => {
+    const longestMs = POSTGRES_ANSWER_TIMEOUT_MS + POSTGRES_OUTCOME_LIMIT_MS
+      + POSTGRES_QUEUE_TIMEOUT_MS;
+    assert.ok(longestMs < STALL_TIMEOUT_MS);
   });
 });

@@ -32,12 +32,14 @@ interface PgbouncerOptions {
   readonly poolSize?: number;
   /** Whether neither it nor the server asks for passwords. */
   readonly isTrusting?: boolean;
+  /** In pgbouncer.ini. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Its clients connect by TCP, or by a Unix socket in its folder. */
 export async function startPgbouncer(
   server: Pick<PostgresServer, 'port' | 'folder' | 'connectOptions'>, database: string,
-  { mode, poolSize = 1, isTrusting = false }: PgbouncerOptions,
+  { mode, poolSize = 1, isTrusting = false, settings = {} }: PgbouncerOptions,
 ): Promise<Pgbouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-pgbouncer-'));
   const port = await findFreePort();
@@ -55,7 +57,7 @@ auth_file = ${join(folder, 'users')}
 pool_mode = ${mode}
 default_pool_size = ${poolSize}
 max_client_conn = 1000
-`);
+${Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`).join('')}`);
   for (const path of [folder, join(folder, 'users'), join(folder, 'pgbouncer.ini')]) {
     chownSync(path, uid, gid);
   }

@@ -19,8 +19,9 @@ import { rememberDevice } from '../sign-in/device.ts';
 import {
   CURRENT_PASSWORD, newPasswordField, parsePasswordField,
 } from '../sign-in/password-fields.ts';
+import { passwordClient } from '../sign-in/rate-limits.ts';
 import { formatSessionToken, makeSessionSecret } from '../sign-in/session.ts';
-import { listSessions } from './sessions.ts';
+import { listSessions, offerToEndSessions } from './sessions.ts';
 
 const DONE = new Map([
   ['settings', 'Settings saved.'],
@@ -55,7 +56,9 @@ export const settingsForm = defineForm<AccountSettings>({
     return renderPage(request, portal, {
       title: 'Account',
       state, fields: FIELDS,
-      content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
+      content: html`${state.errors.size === 0 && flashNotice(
+        request, DONE, request.query.get('done') === 'off' && offerToEndSessions(request),
+      )}
         ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
         ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
           ${renderFields(completeFields(request, portal), state)}
@@ -156,7 +159,8 @@ export const passwordForm = defineFormPage({
   },
   async save(password, request, portal) {
     const { account, user, by } = request;
-    const passwordHash = await portal.passwords.hash(password);
+    const client = passwordClient(account, request.disconnectSignal());
+    const passwordHash = await portal.passwords.hash(password, client);
     const { hash, secret } = makeSessionSecret();
     await portal.store.setPassword(account, passwordHash, { id: user.session.id, hash }, by);
     const { cookie } = formatSessionToken(account.sellerId, secret);

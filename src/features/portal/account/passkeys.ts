@@ -25,6 +25,7 @@ import {
   getRpId, issueChallenge, listHostPasskeys, readRegistration, renderAddressNote,
 } from '../sign-in/passkeys.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+import { offerToEndSessions } from './sessions.ts';
 
 const PAGE = '/account/passkeys';
 const DONE = new Map([
@@ -50,7 +51,8 @@ export async function showPasskeys(
     title: 'Passkeys',
     state,
     scripts: ['passkey.js'],
-    content: html`${state.detail === undefined && flashNotice(request, DONE)}
+    content: html`${state.detail === undefined
+        && flashNotice(request, DONE, offerToEndSessions(request))}
       <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
         security key. It replaces the password and the authentication code, and works only at this
         portal's address, so nobody can trick you into giving it away.</p>
@@ -113,6 +115,8 @@ export const removePasskeyForm = defineFormPage({
 /** GET /portal/account/password-sign-in: 200. POST: 303, 409, 422, 429, 503 */
 export const passwordSignInForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
+  find: getRpId,
+  needsPasskey: () => true, // shows that one works; a stolen password cannot turn itself on
   page: ({ account: { isPasswordOff } }) => ({
     title: isPasswordOff ? 'Turn on password sign-in' : 'Turn off password sign-in',
     cancel: PAGE, submit: isPasswordOff ? 'Turn on' : 'Turn off',
@@ -169,6 +173,7 @@ async function getPasskey(
 export const newPasskeyForm = defineFormPage({
   fields: [CURRENT_PASSWORD],
   find: getRpId,
+  needsPasskey: ({ account }) => account.isPasswordOff,
   page: () => ({
     title: 'Add a passkey', cancel: PAGE, submit: 'Continue',
     before: html`<p>First confirm that it is you.</p>`,

@@ -7,15 +7,22 @@ import { postForm } from '../forms/fields.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { flashNotice, type Row, table } from '../html/elements.ts';
-import { html } from '../html/html.ts';
+import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal, Show, Submit } from '../route.ts';
-import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
+import { redirectSignedOut } from '../sign-in/sign-in-pages.ts';
+import { isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
   ['one', 'Browser signed out.'],
   ['others', 'All other browsers signed out.'],
 ]);
+
+/** After a change of the factors of a sign-in (ASVS 7.4.3). */
+export function offerToEndSessions(request: PageRequest): Html {
+  return postForm(request, request.link('/account/sessions'), html`<button class="small"
+    name="session" value="others">Sign out all other browsers</button>`, '');
+}
 
 /** GET /portal/account/sessions: 200 */
 export const showSessions: Show = async (request, portal) => {
@@ -39,14 +46,16 @@ export const showSessions: Show = async (request, portal) => {
 
 /** An account's unexpired sessions. */
 export async function listSessions(
-  { store, clock }: Portal, account: AccountReference,
+  { store }: Portal, account: AccountReference,
 ): Promise<readonly Session[]> {
   const sessions = await store.listSessions(account, SESSIONS_PER_ACCOUNT_LIMIT);
-  return sessions.filter((session) => isAlive(session, clock()));
+  return sessions.filter((session) => isAlive(session, store.now()));
 }
 
 /** POST /portal/account/sessions: 303, 404 */
-export const endSessions: Submit = async ({ account, user, by, link }, { store }, form) => {
+export const endSessions: Submit = async (request, portal, form) => {
+  const { account, user, by, link } = request;
+  const { store } = portal;
   const selection = form.get('session');
   const event = { ...by, type: 'session_ended' } as const;
   if (selection === 'others') {
@@ -56,7 +65,7 @@ export const endSessions: Submit = async ({ account, user, by, link }, { store }
   const id = findWholeNumber(selection);
   if (id === undefined) throw new AppError('not_found', 'This session does not exist.');
   await store.endSessions(account, { id }, event);
-  return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
+  return id === user.session.id ? redirectSignedOut(request, portal)
     : redirect(link('/account/sessions?done=one'));
 };
 

@@ -3,7 +3,8 @@
  * cannot lock themselves out. Until then the server does not store the new secret: the page carries
  * it, encrypted for its session. Recovery codes are shown only once, when they are generated.
  */
-import { generateCode, hashCode } from '../../../domain/access/human-code.ts';
+import { lacksTwoFactor } from '../../../domain/access/account.ts';
+import { generateCode, hashCode, RECOVERY_CODE_LENGTH } from '../../../domain/access/human-code.ts';
 import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
 } from '../../../domain/access/totp.ts';
@@ -11,7 +12,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm } from '../forms/form-page.ts';
 import { type FormState, hiddenField, initialState } from '../forms/form.ts';
-import { card, copyable, notice } from '../html/elements.ts';
+import { alert, card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { qrCode } from '../html/qr-code/qr-code.ts';
@@ -19,6 +20,7 @@ import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import type { PageRequest, Portal, Show, Submit } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { confirmPassword, CURRENT_PASSWORD, passkeyButton } from '../sign-in/password-fields.ts';
+import { offerToEndSessions } from './sessions.ts';
 
 const PAGE = '/account/two-factor';
 const TITLE = 'Two-factor authentication';
@@ -91,7 +93,7 @@ export const turnOffForm = defineForm({
 });
 
 function generateRecoveryCodes() {
-  const codes = Array.from({ length: RECOVERY_CODES }, () => generateCode());
+  const codes = Array.from({ length: RECOVERY_CODES }, () => generateCode(RECOVERY_CODE_LENGTH));
   return { codes, hashes: codes.map((code) => hashCode(code) ?? '') };
 }
 
@@ -109,7 +111,10 @@ async function renderOff(
     title: TITLE,
     state, fields: FIELDS,
     scripts: ['passkey.js'],
-    content: html`${query.get('done') === 'late' && state.errors.size === 0
+    content: html`${lacksTwoFactor(account) && alert('low', html`<p>Your shop requires two-factor
+        authentication. Turn it on to continue, or <a href="${link('/account/passkeys')}">sign in
+        with passkeys only</a>.</p>`)}
+      ${query.get('done') === 'late' && state.errors.size === 0
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
       <p>With two-factor authentication, you sign in with your password and a six-digit code from an
         authenticator app on your phone. Any app for one-time passwords (TOTP) works.</p>
@@ -157,6 +162,7 @@ function renderCodes(request: PageRequest, portal: Portal, codes: readonly strin
       ${card('codes', 'Save these codes', html`<p>Each code signs you in once without your
         phone. You won't see them again. Store them with your password, not on your phone.</p>
         ${copyable('codes', codes.join('\n'))}`)}
+      ${offerToEndSessions(request)}
       <p><a class="button primary" href="${request.link('/account')}">I've saved these
         codes</a></p>`,
   });

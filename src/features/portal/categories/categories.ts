@@ -1,6 +1,7 @@
 /** The categories of a shop, each with the number of its products. */
+import { undefinedIf } from '../../../domain/error.ts';
 import type { Category } from '../../../store/search-store.ts';
-import { flashNotice, numeric, pager, table } from '../html/elements.ts';
+import { flashNotice, numeric, pager, renderIndexing, table } from '../html/elements.ts';
 import { html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
@@ -18,14 +19,16 @@ const FLASH = new Map([['gone', 'That category has no products any more.']]);
 export const showCategories: Show = async (request, portal) => {
   const { account: { sellerId }, position, query, link } = request;
   const from = query.get('from') || undefined;
-  const categories = await portal.store.listCategories(
+  const categories = await undefinedIf('unavailable', portal.store.listCategories(
     sellerId, { from, limit: PORTAL_PAGE_PRODUCTS + 1 }, position,
-  );
+  ));
+  const title = 'Categories';
+  if (!categories) return renderPage(request, portal, { title, content: renderIndexing(request) });
   const rows = fitPage(categories);
   const next = categories[rows.length]?.category;
   const canRename = request.may('editor') && hasPage(portal, RENAME);
   return renderPage(request, portal, {
-    title: 'Categories',
+    title,
     content: html`${flashNotice(request, FLASH)}
       <p>Each product has one category. ${canRename && html`Renaming a category changes all of its
         products at once.`}</p>

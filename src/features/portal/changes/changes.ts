@@ -5,6 +5,7 @@
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId } from '../../../domain/id.ts';
+import { findPosition, findRevision, toRevision } from '../../../domain/revision.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
@@ -72,15 +73,16 @@ export const showChanges: Show = async (request, portal) => {
 
 /** GET /portal/live: 200, 410, 503. The change stream for open pages, until the session ends. */
 export const followLive: Show = async (request, portal) => {
-  const { account: { sellerId }, position: current } = request;
+  const { account: { sellerId }, position: current, generation } = request;
   const lastId = String(request.headers['last-event-id'] || request.query.get('after'));
-  const after = findWholeNumber(lastId) ?? Infinity;
+  const after = findPosition(findRevision(lastId) ?? NaN, generation) ?? Infinity;
   const isNear = after <= current && current - after <= LIVE_CATCH_UP_LIMIT;
   return openChangeStream({
-    sellerId, types: undefined, importId: undefined,
-    after: isNear ? after : current,
+    sellerId, after: isNear ? after : current,
     // A page that has missed too many changes gets this event and continues from now.
-    ...(!isNear && { preface: `event: missed\nid: ${current}\ndata: {}\n\n` }),
+    ...(!isNear && {
+      preface: `event: missed\nid: ${toRevision(generation, current)}\ndata: {}\n\n`,
+    }),
     openStream: request.openStream,
     disconnectSignal: request.disconnectSignal,
   }, portal);

@@ -58,11 +58,11 @@ export const showMovements: Show = async (request, portal) => {
 
 /** GET /portal/movements/export: 200, 400, 503 */
 export const exportMovementList: Show = async (request, portal) => {
-  const { query, account: { sellerId }, position, openStream } = request;
+  const { query, account: { sellerId }, position, generation, openStream } = request;
   const { filter, errors } = readSearch(request);
   return replyExport(portal, 'stock-movements', query, errors, (mediaType) =>
     exportMovements(portal.store, {
-      caller: { sellerId, position }, openStream, mediaType,
+      caller: { sellerId, position, generation }, openStream, mediaType,
       ledger: { filter, after: 0, upTo: position, isDescending: true },
     }));
 };

@@ -59,6 +59,7 @@ export function renderPresets(
   })}</p>`;
 }
 
-function formatDay(at: number): string {
+/** As a date field has it, in UTC. */
+export function formatDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

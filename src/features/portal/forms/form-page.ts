@@ -21,6 +21,8 @@ interface FormPage {
   readonly fields: readonly Field[];
   /** The button's label. */
   readonly submit: string;
+  /** Whether a passkey confirms it, and no password. */
+  readonly isPasskeyOnly?: boolean | undefined;
   readonly isDestructive?: boolean;
   /** The target of the Cancel link, below `/portal`. */
   readonly cancel?: string;
@@ -36,14 +38,17 @@ interface FormPage {
 export function renderFormPage(
   request: AnonymousPageRequest | PageRequest, portal: Portal, page: FormPage, state: FormState,
 ): Reply {
-  const { action, fields, hidden, submit, cancel, before, after, title, scripts = [] } = page;
+  const { action, isPasskeyOnly, hidden, submit, cancel, before, after, title } = page;
+  const { fields, scripts = [] } = page;
   const { link } = request;
-  const isConfirmed = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
-  const withPasskey = isConfirmed ? passkeyButton(request) : undefined;
-  const button = html`<button class="${page.isDestructive ? 'danger' : 'primary'}">${
-    submit}</button>`;
-  const form = postForm(request, link(action), html`${hidden}${renderFields(fields, state)}
-    ${withPasskey}
+  const others = fields.filter(({ name }) => name !== CURRENT_PASSWORD.name);
+  const withPasskey = others.length < fields.length
+    ? passkeyButton(request, isPasskeyOnly ? submit : undefined) : undefined;
+  const button = isPasskeyOnly ? withPasskey
+    : html`<button class="${page.isDestructive ? 'danger' : 'primary'}">${submit}</button>`;
+  const form = postForm(request, link(action), html`${hidden}
+    ${renderFields(isPasskeyOnly ? others : fields, state)}
+    ${isPasskeyOnly ? undefined : withPasskey}
     ${cancel === undefined ? button : html`
       <div class="actions">${button}
         <a class="button" href="${link(cancel)}">Cancel</a></div>`}`,
@@ -65,6 +70,8 @@ interface FormDefinition<Value, Subject> {
   readonly render: (
     request: FormRequest<Subject>, portal: Portal, state: FormState,
   ) => Reply | Promise<Reply>;
+  /** Whether a passkey must confirm it: a password is not enough. Default: never. */
+  readonly needsPasskey?: (request: PageRequest) => boolean;
   /** Initial values. Default: those of the fields. */
   readonly initial?: (request: FormRequest<Subject>) => Values;
   /**
@@ -93,7 +100,7 @@ export interface FormHandlers {
  * errors. A draft shows it again after a new sign-in, with every value except passwords.
  */
 export function defineForm<Value, Subject = undefined>(
-  { fields, find, render, initial, read, save }: FormDefinition<Value, Subject>,
+  { fields, find, needsPasskey, render, initial, read, save }: FormDefinition<Value, Subject>,
 ): FormHandlers {
   const needsPassword = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
   const withSubject = async (
@@ -113,7 +120,9 @@ export function defineForm<Value, Subject = undefined>(
       try {
         // The cast: there is a value unless there are errors.
         const value = read?.(form, errors, request, portal) as Value;
-        if (needsPassword) await confirmPassword(request, portal, form, errors);
+        if (needsPassword) {
+          await confirmPassword(request, portal, form, errors, needsPasskey?.(request));
+        }
         const reply = errors.size > 0 ? undefined : await save(value, request, portal, state);
         if (reply) return reply;
       } catch (error) {
@@ -150,7 +159,8 @@ export function defineFormPage<Value = undefined, Subject = undefined>(
   return defineForm({
     ...definition,
     render: async (request, portal, state) => renderFormPage(request, portal, {
-      action: request.path, fields: definition.fields, ...await page(request, portal, state),
+      action: request.path, fields: definition.fields,
+      isPasskeyOnly: definition.needsPasskey?.(request), ...await page(request, portal, state),
     }, state),
   });
 }

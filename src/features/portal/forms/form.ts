@@ -6,8 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Account, AccountReference } from '../../../domain/access/account.ts';
-import { AppError, type ErrorCode, type Issue } from '../../../domain/error.ts';
+import { AppError, type Issue } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
+import type { Generation } from '../../../domain/revision.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
 import type { Actor, Idempotency, WriteContext } from '../../../store/write.ts';
@@ -111,7 +112,10 @@ export function nonceField(): Html {
   return hiddenField(NONCE_FIELD, randomUUID());
 }
 
-/** A form's idempotency key. @throws AppError `invalid_data` for a malformed nonce */
+/**
+ * A form's idempotency key. The error `idempotency_mismatch` means that its nonce was already used
+ * with other values. @throws AppError `invalid_data` for a malformed nonce
+ */
 export function readNonce(form: Form): Idempotency {
   const id = form.get(NONCE_FIELD);
   if (NONCE.test(id)) return { key: `portal:${id}`, part: 0 };
@@ -120,25 +124,11 @@ export function readNonce(form: Form): Idempotency {
   );
 }
 
-/**
- * The result; undefined if it is rejected with this error. `idempotency_mismatch` means that a
- * form's nonce was already used with other values.
- */
-export async function undefinedIf<Result>(
-  code: ErrorCode, result: Promise<Result>,
-): Promise<Result | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (error instanceof AppError && error.code === code) return undefined;
-    throw error;
-  }
-}
-
 /** The part of a request that its changes name. */
 interface Sender {
   readonly account: Account;
   readonly address: string;
+  readonly generation?: Generation;
 }
 
 /**
@@ -153,7 +143,7 @@ export function toWriteContext(user: Sender, form?: Form): WriteContext {
 
 /** Who makes the changes of a signed-in user: the portal, in the account's name. */
 export function toActor(
-  { account: { sellerId, accountId, name }, address }: Sender,
+  { account: { sellerId, accountId, name }, address, generation }: Sender,
 ): Actor & AccountReference {
-  return { sellerId, keyId: PORTAL_KEY_ID, actorName: name, accountId, address };
+  return { sellerId, keyId: PORTAL_KEY_ID, actorName: name, generation, accountId, address };
 }

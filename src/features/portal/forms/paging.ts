@@ -4,12 +4,11 @@
  * a page costs the same wherever it is.
  */
 import { splitPage } from '../../../api/list.ts';
-import { AppError } from '../../../domain/error.ts';
+import { AppError, undefinedIf } from '../../../domain/error.ts';
 import type { ListCount } from '../../../store/write.ts';
 import type { Format } from '../html/format.ts';
 import { type Content, html } from '../html/html.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { undefinedIf } from './form.ts';
 
 /** Where a page begins. */
 export interface PageStart<Key> {
@@ -47,7 +46,8 @@ interface List<Row, Key extends object | number, Extra = unknown> {
   keyOf(row: Row): Key;
 }
 
-/** The message for a cursor that is none of this list. */
+const INVALID: ReadonlySet<string> = new Set(['invalid_query', 'history_pruned']);
+/** The message for a cursor that is none of this list, or from before a restore. */
 const INVALID_CURSOR = 'This page link is no longer valid. This is the first page.';
 
 /** The start in the query; adds an error if the cursor is invalid. */
@@ -57,7 +57,7 @@ export function readStart<Key>(
   try {
     return cursors.parse<PageStart<Key>>(pagesOf(scope), query.get('cursor') || undefined);
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
+    if (!(error instanceof AppError && INVALID.has(error.code))) throw error;
     errors.set('cursor', INVALID_CURSOR);
     return undefined;
   }

@@ -6,16 +6,16 @@
 import type { Change } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { AppError } from '../../../domain/error.ts';
+import { AppError, undefinedIf } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID, type ProductId } from '../../../domain/id.ts';
+import { findPosition, findRevision, toRevision } from '../../../domain/revision.ts';
 import { capitalize } from '../../../domain/text.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
   REVERT_CONFLICTS, type RevertConflict, type RevertedProduct,
 } from '../../../store/revert-store.ts';
 import { postForm } from '../forms/fields.ts';
-import { type Form, nonceField, toWriteContext, undefinedIf } from '../forms/form.ts';
-import { findWholeNumber } from '../forms/typed-values.ts';
+import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
 import { toast } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -28,8 +28,10 @@ const NAME_BYTES = 120;
 const DONE = { created: 'created', updated: 'saved', deleted: 'deleted' } as const;
 
 /** The query of the page after a change. */
-export function didChange(position: number): URLSearchParams {
-  return new URLSearchParams({ change: String(position) });
+export function didChange(
+  { generation }: Pick<PageRequest, 'generation'>, position: number,
+): URLSearchParams {
+  return new URLSearchParams({ change: String(toRevision(generation, position)) });
 }
 
 /** Says what the change that the query names did; nothing if it is not a recent one of a page. */
@@ -41,7 +43,8 @@ export async function changeToast(request: PageRequest, portal: Portal): Promise
 }
 
 function undoForm(request: PageRequest, { position }: Change, label: string): Html {
-  return postForm(request, request.link(`/changes/${position}/undo`), html`${nonceField()}
+  const revision = toRevision(request.generation, position);
+  return postForm(request, request.link(`/changes/${revision}/undo`), html`${nonceField()}
     <button class="small">${label}</button>`, '');
 }
 
@@ -59,7 +62,7 @@ export const undoChange: Submit = async (request, portal, form) => {
   }
   const path = product ? pathOf(product) : '/products';
   const { position } = product ?? { position: await findDeletion(request, portal, change) };
-  return redirect(request.link(path, didChange(position)));
+  return redirect(request.link(path, didChange(request, position)));
 };
 
 /** The position of a product's deletion; 0 without one. */
@@ -76,9 +79,10 @@ export async function findDeletion(
 
 /** A change that the portal made within the time to undo it. */
 async function findRecentChange(
-  { account: { sellerId }, position: last }: PageRequest, { store, clock }: Portal, text: string,
+  { account: { sellerId }, position: last, generation }: PageRequest, { store, clock }: Portal,
+  text: string,
 ): Promise<Change | undefined> {
-  const position = findWholeNumber(text) ?? 0;
+  const position = findPosition(findRevision(text) ?? 0, generation) ?? 0;
   if (position === 0 || position > last) return undefined;
   const page = await undefinedIf(
     'history_pruned', store.listChanges(sellerId, { after: position - 1, limit: 1 }),
@@ -114,16 +118,12 @@ async function describeDone(
 async function revert(
   request: PageRequest, { store }: Portal, { position }: Change, form: Form,
 ): Promise<readonly RevertedProduct[]> {
-  const started = await store.startRevert(toWriteContext(request, form), {
+  using started = await store.startRevert(toWriteContext(request, form), {
     selection: { after: position - 1, upTo: position }, isForced: false, isDryRun: false,
   });
-  try {
-    const products = await started.next();
-    await started.finish();
-    return products;
-  } finally {
-    started.close();
-  }
+  const products = await started.next();
+  await started.finish();
+  return products;
 }
 
 function renderConflict(

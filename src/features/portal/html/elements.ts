@@ -113,6 +113,14 @@ export function notice(content: Content): Html {
   return html`<div class="notice" role="status">${content}</div>`;
 }
 
+/** Instead of a list that the search reads, until it has caught up with a large change. */
+export function renderIndexing(
+  { link, path, query }: Pick<AnonymousPageRequest, 'link' | 'path' | 'query'>,
+): Html {
+  return notice(html`<p>Products are being indexed after a large change.
+    <a href="${link(path, query)}">Try again</a> in a moment.</p>`);
+}
+
 /** An error (`bad`) or a warning (`low`). Takes the focus, so that screen readers announce it. */
 export function alert(kind: 'bad' | 'low', content: Content): Html {
   return html`<div class="notice ${kind}" role="alert" tabindex="-1" autofocus>${content}</div>`;
@@ -130,7 +138,8 @@ export function toast(content: Content, undo?: Content): Html {
 /** The toast after a redirect: the text for the value of `?done=`; nothing for unknown values. */
 export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
+  offer?: Content,
 ): Content {
   const text = texts.get(query.get('done') ?? '');
-  return text !== undefined && toast(html`<p>${text}</p>`);
+  return text !== undefined && toast(html`<p>${text}</p>`, offer);
 }

@@ -26,25 +26,21 @@ export function formatField(
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
 
-/** Caches formats, because creating one takes a millisecond. */
-export class Formats {
-  readonly #formats = new Map<string, Format>();
-  readonly #clock: () => number;
-
-  /** @param clock Milliseconds since 1970, for relative times. */
-  constructor(clock: () => number) {
-    this.#clock = clock;
-  }
-
-  get({ locale, timeZone, currency }: FormatContext): Format {
+/**
+ * Caches formats, because creating one takes a millisecond.
+ * @param clock Milliseconds since 1970, for relative times.
+ */
+export function makeFormatCache(clock: () => number): (context: FormatContext) => Format {
+  const formats = new Map<string, Format>();
+  return ({ locale, timeZone, currency }) => {
     const name = `${locale} ${timeZone} ${currency.code}`;
-    const cachedFormat = this.#formats.get(name);
+    const cachedFormat = formats.get(name);
     if (cachedFormat) return cachedFormat;
-    if (this.#formats.size >= PORTAL_FORMATS_LIMIT) this.#formats.clear();
-    const format = makeFormat({ locale, timeZone, currency }, this.#clock);
-    this.#formats.set(name, format);
+    if (formats.size >= PORTAL_FORMATS_LIMIT) formats.clear();
+    const format = makeFormat({ locale, timeZone, currency }, clock);
+    formats.set(name, format);
     return format;
-  }
+  };
 }
 
 function makeFormat(

@@ -5,14 +5,16 @@
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { toRevision } from '../../../domain/revision.ts';
 import type { PageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
 /** @param position The catalogue's position when the content was read. */
 export function followChanges(request: PageRequest, position: number, content: Content): Html {
-  const { account, link } = request;
+  const { account, generation, link } = request;
   const { locale, timeZone, currency, lowStock } = account;
-  return html`<div data-live-from="${link('/live')}" data-live-after="${position}"
+  const after = toRevision(generation, position);
+  return html`<div data-live-from="${link('/live')}" data-live-after="${after}"
     data-locale="${locale}" data-time-zone="${timeZone}" data-currency="${currency.code}"
     data-decimals="${currency.decimals}" data-low-stock="${lowStock}">${content}
     <p class="hidden" role="status" data-live-status></p></div>`;

@@ -141,14 +141,12 @@ export class ImportJob {
     if (!canStart || revision !== current) return false;
     const task = withoutProgress(previewed);
     const release = this.#context.imports.acquire(this.key.sellerId);
-    let hasStarted = false;
-    try {
-      hasStarted = await this.#start({ phase: 'importing', task }, (signal) =>
-        this.#write(task, signal).finally(release), importer);
-      return hasStarted;
-    } finally {
-      if (!hasStarted) release();
-    }
+    using slot = new DisposableStack();
+    slot.defer(release);
+    const hasStarted = await this.#start({ phase: 'importing', task }, (signal) =>
+      this.#write(task, signal).finally(release), importer);
+    if (hasStarted) slot.move(); // which its end releases
+    return hasStarted;
   }
 
   /** Stops the import after the current batch, whichever node runs it. */

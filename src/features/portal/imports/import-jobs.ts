@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../domain/concurrency-limiter.ts';
 import type {
   ImportFile, ImportJobKey, ImportJobStore, StoredImportJob,
 } from '../../../store/nodes/import-job-store.ts';
+import { monotonicOf } from '../../../runtime/clock.ts';
 import {
   CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT, IMPORT_LIFE_MS,
   IMPORT_SILENCE_LIMIT_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
@@ -50,7 +51,7 @@ export class ImportJobs {
   constructor(context: ImportContext, keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES) {
     const { store: { importJobs }, uploadFolder, clock } = context;
     const { signal: stopping } = this.#stopping;
-    this.#store = importJobs ?? (this.#memory = new MemoryJobs(uploadFolder, clock));
+    this.#store = importJobs ?? (this.#memory = new MemoryJobs(uploadFolder, monotonicOf(clock)));
     this.#context = { ...context, jobs: this.#store, runs: new Map(), stopping };
     this.#keptLimitBytes = keptLimitBytes;
     this.#sweepTimer = setInterval(() => void this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
@@ -64,21 +65,18 @@ export class ImportJobs {
   async receive(
     importer: Importer, name: string, content: AsyncIterable<Buffer>, options?: UploadOptions,
   ): Promise<ImportJob> {
-    const release = this.#uploads.acquire(importer.sellerId);
-    try {
-      return await this.#create(importer, async (key) => {
-        const file = await this.#store.createFile(key, 'upload');
-        await fill(file, content);
-        const head = await readFileHead(() => file.read(), options);
-        const upload = new UploadedFile({ name, head, sizeBytes: file.sizeBytes }, {
-          key, store: this.#store,
-        });
-        const run = { importer, upload, store: this.#context.store };
-        return { task: await openFileTask(head.kind, run), upload };
+    using slot = new DisposableStack();
+    slot.defer(this.#uploads.acquire(importer.sellerId));
+    return await this.#create(importer, async (key) => {
+      const file = await this.#store.createFile(key, 'upload');
+      await fill(file, content);
+      const head = await readFileHead(() => file.read(), options);
+      const upload = new UploadedFile({ name, head, sizeBytes: file.sizeBytes }, {
+        key, store: this.#store,
       });
-    } finally {
-      release();
-    }
+      const run = { importer, upload, store: this.#context.store };
+      return { task: await openFileTask(head.kind, run), upload };
+    });
   }
 
   /** Starts the dry run of a task. @throws AppError `unavailable` if the server shuts down */

@@ -184,10 +184,6 @@ export interface JobWords {
   readonly discard: string;
   /** The page to which discarding leads. */
   readonly home: string;
-  /** The outcome in words, each before how much was done. */
-  readonly complete: string;
-  readonly cancelled: string;
-  readonly failed: string;
   /** What stays after an early end. */
   readonly kept: string;
   /** What to do after a failure. */

@@ -4,6 +4,7 @@
  */
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId } from '../../../domain/id.ts';
+import { capitalize } from '../../../domain/text.ts';
 import { explainNothing } from '../../../transfer/import-notes.ts';
 import { postForm } from '../forms/fields.ts';
 import { hiddenField } from '../forms/form.ts';
@@ -34,9 +35,6 @@ export const FILE_WORDS: JobWords = {
   importing: 'Importing',
   discard: 'Discard file',
   home: '/import',
-  complete: 'Import complete',
-  cancelled: 'Import cancelled',
-  failed: 'The import failed',
   kept: 'Imported rows are kept.',
 };
 
@@ -106,10 +104,11 @@ export function renderResult(
 ): Html {
   const { words, rejected, counts, result: { amount, partly, isEmpty, advice, after } } = view;
   const isSuccess = phase === 'done' && rejected === 0 && !isEmpty;
-  const outcome: Content = isSuccess ? `${words.complete}: ${amount}.`
+  const subject = capitalize(words.noun);
+  const outcome: Content = isSuccess ? `${subject} complete: ${amount}.`
     : phase === 'done' ? partly
-    : phase === 'cancelled' ? `${words.cancelled} after ${amount}. ${words.kept}`
-      : `${words.failed} after ${amount}: ${toFields(problem ?? '')} ${words.kept}`
+    : phase === 'cancelled' ? `${subject} cancelled after ${amount}. ${words.kept}`
+      : `The ${words.noun} failed after ${amount}: ${toFields(problem ?? '')} ${words.kept}`
         + (words.retry ?? '');
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${outcome}</p></div>
     <div class="card">${facts(counts(false))}
@@ -214,7 +213,7 @@ export function viewProductsTask(
   return {
     words, rejected, extent: `${amount} so far.`,
     percent: total === 0 ? 0 : Math.min(100, Math.floor(100 * processed / total)),
-    result: { amount, partly: `${words.complete}: ${amount}; ${conflictNote}.` },
+    result: { amount, partly: `${capitalize(words.noun)} complete: ${amount}; ${conflictNote}.` },
     next: () => importId !== undefined
       && renderRevertButton(request, { sellerId, id: importId, kind }),
   };

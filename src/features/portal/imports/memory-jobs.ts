@@ -24,7 +24,7 @@ export class MemoryJobs implements ImportJobStore {
   readonly #jobs = new Map<string, MemoryJob>();
   readonly #files = new Map<string, Map<ImportFileName, TemporaryFile>>();
 
-  /** @param folder For temporary files. @param clock In milliseconds since 1970. */
+  /** @param folder For temporary files. @param clock Monotonic, in milliseconds. */
   constructor(folder: string, clock: () => number) {
     this.#folder = folder;
     this.#clock = clock;

@@ -2,7 +2,7 @@
  * The import and export page: the upload form, recent imports, and the export form. Shops that want
  * to try the portal first import the sample catalogue, which is an import like any other.
  */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { WORKBOOK_TYPE } from '../../../api/media-types.ts';
 import { AppError } from '../../../domain/error.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
@@ -58,12 +58,8 @@ export const uploadFile: UploadPage['handle'] = async (request, portal, secret) 
 export const importSample: Submit = async (request, portal) => {
   const jobs = getImportJobs(portal);
   return redirectToJob(request,
-    await jobs.receive(toImporter(request), 'sample-catalogue.csv', readSample()));
+    await jobs.receive(toImporter(request), 'sample-catalogue.csv', createReadStream(SAMPLE)));
 };
-
-async function* readSample(): AsyncGenerator<Buffer, void, void> {
-  yield await readFile(SAMPLE);
-}
 
 /** Checks the CSRF token, which the form sends first, then reads the file. */
 async function receive(
@@ -77,7 +73,7 @@ async function receive(
     if (isOption) fields.set(part.name, await readField(part, OPTION_LIMIT_BYTES));
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const content = guardUpload(part.content, () => assertSignedIn(request, portal));
+    const content = guardUpload(part.content, () => assertSignedIn(request, portal, 'editor'));
     return await getImportJobs(portal).receive(
       toImporter(request), readName(part), content, readUploadOptions(fields),
     );

@@ -6,7 +6,7 @@
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
-import { Reauthorization } from '../../../http/response/guarded-stream.ts';
+import { reauthorizeAtInterval } from '../../../http/response/guarded-stream.ts';
 import type {
   ImportFile, ImportJobKey, ImportJobStore,
 } from '../../../store/nodes/import-job-store.ts';
@@ -156,14 +156,15 @@ export interface FileHead extends UploadOptions {
 }
 
 /**
- * Passes on an upload's chunks. The HTTP server itself ends uploads that send nothing.
+ * Passes on an upload's chunks, and reauthorizes at an interval and after the last one. The HTTP
+ * server itself ends uploads that send nothing.
  * @throws AppError `request_timeout`, and errors of `reauthorize`
  */
 export async function* guardUpload(
   content: AsyncIterable<Buffer>, reauthorize: () => Promise<void>,
   now = () => performance.now(),
 ): AsyncGenerator<Buffer, void, void> {
-  const reauthorization = new Reauthorization(reauthorize, REAUTHORIZE_INTERVAL_MS, now);
+  const reauthorization = reauthorizeAtInterval(reauthorize, REAUTHORIZE_INTERVAL_MS, now);
   const startedAt = now();
   let readBytes = 0;
   for await (const chunk of content) {
@@ -172,9 +173,10 @@ export async function* guardUpload(
     if (now() > dueAt) {
       throw new AppError('request_timeout', 'The upload was too slow. The file was not kept.');
     }
-    if (reauthorization.isDue) await reauthorization.run();
+    if (reauthorization.isDue()) await reauthorization.run();
     yield chunk;
   }
+  await reauthorization.run();
 }
 
 /** @param open Reads the file from its beginning. @throws AppError `invalid_data` */
@@ -192,12 +194,12 @@ export async function readFileHead(
   const { header, sample, examples, notes } = await readRecords(open(), options);
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   const untrusted = findUntrusted(header.cells, sample.map(({ cells }) => cells));
-  const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
     format: 'csv', ...options, ...(notes.length > 0 && { notes }),
     kind: recognizeContent(header.cells, untrusted) === 'stock' ? 'stock' : 'products',
     header: header.cells.map(copyText), ...(untrusted.length > 0 && { untrusted }),
-    examples: examples.map(({ cells }) => cells.map(shorten)),
+    examples: examples.map(({ cells }) =>
+      cells.map((cell) => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS)))),
   };
 }
 

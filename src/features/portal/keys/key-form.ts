@@ -9,6 +9,7 @@ import {
   toStoredSecret,
 } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
+import { undefinedIf } from '../../../domain/error.ts';
 import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
@@ -17,7 +18,7 @@ import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import { type Form, nonceField, readNonce, takeValue, undefinedIf } from '../forms/form.ts';
+import { type Form, nonceField, readNonce, takeValue } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';

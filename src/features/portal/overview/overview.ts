@@ -3,9 +3,9 @@
  * of the last 24 hours. Each part is read separately, so a pending recount of the totals does not
  * delay the rest.
  */
+import { undefinedIf } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { StockDay } from '../../../store/history-store.ts';
-import { undefinedIf } from '../forms/form.ts';
 import { barChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';

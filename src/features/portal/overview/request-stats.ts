@@ -2,6 +2,7 @@
 import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
+import type { KeyUsage } from '../../../store/access-store.ts';
 import { barChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import type { Format } from '../html/format.ts';
@@ -13,11 +14,7 @@ const DAY_HOURS = 24;
 const KEYS_SHOWN = 10;
 export const USAGE_TITLE = `API requests, last ${DAY_HOURS} hours`;
 
-export interface Usage {
-  readonly requests: number;
-  /** Rejected requests, also included in `requests`. */
-  readonly refusals: number;
-}
+export type Usage = Pick<KeyUsage, 'requests' | 'refusals'>;
 
 type DayUsage = Awaited<ReturnType<typeof readDayUsage>>;
 

@@ -16,32 +16,37 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Invitation, StoredInvitation } from '../../../store/account-store.ts';
 import { type Field, postForm } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import { type Form, takeValue } from '../forms/form.ts';
+import { type Form, hiddenField, takeValue } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { card, copyable, facts, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { type PageRequest, type Portal, ROOT, type Show, type Submit } from '../route.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
-import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
+import { redirectSignedOut } from '../sign-in/sign-in-pages.ts';
 import { ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
 
 const DONE = new Map([
   ['renamed', 'Name changed.'], ['role', 'Role changed.'], ['removed', 'Account removed.'],
+  ['signed-out', 'Signed out everywhere.'], ['optional', 'Two-factor authentication is optional.'],
+  ['required', 'Two-factor authentication is required.'],
   ['revoked', 'Invitation revoked. Its link no longer works.'],
 ]);
 
 /** GET /portal/people: 200 */
 export const showPeople: Show = async (request, portal) => {
-  const { account: { sellerId }, link } = request;
-  const people = await portal.store.listAccounts(sellerId);
+  const { account, link } = request;
+  const people = await portal.store.listAccounts(account.sellerId);
   const invitations = await listInvitations(request, portal);
   const isOwner = request.may('owner');
   return renderPage(request, portal, {
     title: 'People',
     content: html`${flashNotice(request, DONE)}
-      ${isOwner && html`<p>
-        <a class="button primary" href="${link('/people/new')}">Invite someone</a></p>`}
+      ${isOwner && html`<p class="actions">
+        <a class="button primary" href="${link('/people/new')}">Invite someone</a>
+        <a class="button" href="${link('/people/two-factor')}">${account.requiresTwoFactor
+    ? 'Make' : 'Require'} two-factor authentication${account.requiresTwoFactor
+    && ' optional'}</a></p>`}
       ${table({
     caption: 'People of this shop',
     columns: ['Name', 'E-mail', 'Role', 'Two-factor authentication', 'Last seen',
@@ -140,10 +145,38 @@ export const showPerson: Show = async (request, portal) => {
       ['Joined', format.timeElement(createdAt)],
       ['Last seen', format.timeElement(seenAt)],
     ])}</div>
+    ${postForm(request, `${path}/sign-out`, html`<button>Sign out everywhere</button>`, '')}
     <p><a class="button danger" href="${path}/remove">Remove from the shop</a></p>
     <p><a href="${link('/people')}">All people</a></p>`,
   });
 };
+
+/** POST /portal/people/{account_id}/sign-out: 303, 404 */
+export const signOutPerson: Submit = async (request, portal) => {
+  const person = await getPerson(request, portal);
+  const event = { ...request.by, type: 'session_ended', subject: person.email } as const;
+  await portal.store.endSessions(person, { allBut: 0 }, event);
+  return redirect(request.link('/people?done=signed-out'));
+};
+
+/** GET /portal/people/two-factor: 200. POST: 303, 422, 429, 503 */
+export const requirementForm = defineFormPage({
+  fields: [CURRENT_PASSWORD],
+  page: ({ account: { requiresTwoFactor } }) => ({
+    title: requiresTwoFactor ? 'Make two-factor authentication optional'
+      : 'Require two-factor authentication',
+    cancel: '/people', submit: requiresTwoFactor ? 'Make optional' : 'Require',
+    hidden: hiddenField('is_required', requiresTwoFactor ? 'no' : 'yes'),
+    before: requiresTwoFactor ? html`<p>People may then sign in with a password alone.</p>`
+      : html`<p>Everyone in the shop needs an authenticator app, or passkeys only. A person who has
+        neither must set it up before anything else, also in browsers that are signed in.</p>`,
+  }),
+  read: (form) => form.get('is_required') === 'yes',
+  async save(requiresTwoFactor, { account: { sellerId }, by, link }, { store }) {
+    await store.setShopSettings(sellerId, { requiresTwoFactor }, by);
+    return redirect(link(`/people?done=${requiresTwoFactor ? 'required' : 'optional'}`));
+  },
+});
 
 const NAME_FIELD = {
   name: 'name', label: 'Name', isRequired: true, maxLength: ACTOR_LIMIT_CODE_POINTS,
@@ -212,10 +245,10 @@ export const removalForm = defineFormPage({
   warnOwner(person.role)}</p>`,
     };
   },
-  async save(_, request, { store }) {
+  async save(_, request, portal) {
     const { subject: person, by, link } = request;
-    await store.removeAccount(person, by);
-    return isOwn(request, person) ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
+    await portal.store.removeAccount(person, by);
+    return isOwn(request, person) ? redirectSignedOut(request, portal)
       : redirect(link('/people?done=removed'));
   },
 });

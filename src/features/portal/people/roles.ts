@@ -1,9 +1,9 @@
-/** The roles in words, and the page that a role may not see, or whose form it may not send. */
-import type { Role } from '../../../domain/access/account.ts';
+/** The roles in words, and who may not see a page or send a form: by role, or with one factor. */
+import { lacksTwoFactor, type Role } from '../../../domain/access/account.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { alert } from '../html/elements.ts';
 import { html } from '../html/html.ts';
-import { renderPage } from '../html/page.ts';
+import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
 export const ROLE_LABELS: Readonly<Record<Role, string>> = {
@@ -17,11 +17,26 @@ export const ROLE_MEANINGS: Readonly<Record<Role, string>> = {
   viewer: 'See and export products, stock and their history. Changes nothing.',
 };
 
+/** What an account may do while its shop requires two factors and it has one. */
+const SETUP_PATHS = /^\/(?:account\/(?:two-factor|pass|sessions)|sign-out$)/;
+
+/** Undefined if the account may open the page, or send its form. */
+export async function rejectAccount(
+  request: PageRequest, portal: Portal,
+  { role, path }: { readonly role: Role; readonly path: string },
+): Promise<Reply | undefined> {
+  if (lacksTwoFactor(request.account) && !SETUP_PATHS.test(path)) {
+    return redirect(request.link('/account/two-factor'));
+  }
+  return request.may(role) ? undefined : renderRoleNeeded(request, portal, role);
+}
+
 /** Status 403. Says which role is needed, and who can give it. */
-export async function renderRoleNeeded(
+async function renderRoleNeeded(
   request: PageRequest, portal: Portal, role: Role,
 ): Promise<Reply> {
-  const { account, link } = request;
+  const { account, link, record } = request;
+  Object.assign(record, { securityEvent: 'role_denied', accountId: account.accountId });
   const people = await portal.store.listAccounts(account.sellerId);
   const owners = people.filter((person) => person.role === 'owner').map(({ name }) => name);
   const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(owners);

@@ -3,6 +3,7 @@ import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
 import { exportProducts, withArchived } from '../../../api/products/product-list.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
+import { formatDay } from '../forms/date-range.ts';
 import { type Choice, renderFields } from '../forms/fields.ts';
 import { FILTER_FORM } from '../forms/filter.ts';
 import type { FieldErrors } from '../forms/form.ts';
@@ -18,11 +19,11 @@ const FORMATS: readonly Choice[] = [
 
 /** GET /portal/export: 200, 400, 503 */
 export const exportFile: Show = async (request, portal) => {
-  const { query, account: { sellerId }, position, openStream } = request;
+  const { query, account: { sellerId }, position, generation, openStream } = request;
   const { list: listQuery, state: { errors } } = readSearch(request, portal);
   const list = query.has('archived') ? listQuery : withArchived(listQuery);
   return replyExport(portal, 'products', query, errors, (mediaType) => {
-    const caller = { sellerId, position };
+    const caller = { sellerId, position, generation };
     return exportProducts(portal.store, { caller, list, mediaType, openStream });
   });
 };
@@ -42,8 +43,7 @@ export async function replyExport(
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
   const reply = await open(format === 'csv' ? CSV_TYPE : NDJSON_TYPE);
-  const day = new Date(clock()).toISOString().slice(0, 10);
-  const disposition = formatAttachment(`${name}-${day}.${format}`);
+  const disposition = formatAttachment(`${name}-${formatDay(clock())}.${format}`);
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };
 }
 

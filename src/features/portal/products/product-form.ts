@@ -147,7 +147,7 @@ export const newProductForm = defineForm<NewProduct>({
     const write = toWriteContext(request, form);
     const { id, position } = await portal.store.createProduct(write, product);
     const path = pathOf({ sellerId: write.sellerId, id });
-    return redirect(request.link(path, didChange(position)));
+    return redirect(request.link(path, didChange(request, position)));
   },
 });
 

@@ -1,11 +1,12 @@
 /** The product list: search form, table and empty state. */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
+import { undefinedIf } from '../../../domain/error.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { changeToast } from '../history/undo.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { countList, renderPager } from '../forms/paging.ts';
-import { copyable, flashNotice, type Row, table } from '../html/elements.ts';
+import { copyable, flashNotice, renderIndexing, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -44,7 +45,14 @@ export const showProducts: Show = async (request, portal) => {
   const search = readSearch(request, portal);
   const { list, start, state } = search;
   const fields = searchFields(request);
-  const page = await readSearchPage(request, portal, search);
+  const page = await undefinedIf('unavailable', readSearchPage(request, portal, search));
+  if (!page) {
+    return renderPage(request, portal, {
+      title: 'Products', state, fields,
+      content: html`${renderIndexing(request)}
+        ${renderFilters(link('/products'), fields, state, search.isFiltered)}`,
+    });
+  }
   const total = await countList(page, () =>
     portal.store.countProducts(sellerId, list.filter, position));
   const saved = await renderSavedFilters(request, portal, 'products', state.form);

@@ -154,16 +154,18 @@ function translate(
 
 /** Parses the query without its invalid parameters. */
 function parseValid(
-  parameters: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
+  parameters: Map<string, string>, { account, generation }: PageRequest,
+  errors: Map<string, string>,
 ): ListQuery {
+  const caller = { ...account, generation };
   try {
-    return parseListQuery(parameters, account);
+    return parseListQuery(parameters, caller);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
     for (const { parameter = '', detail } of error.issues) {
       errors.set(parameter, detail);
       parameters.delete(parameter);
     }
-    return parseListQuery(parameters, account);
+    return parseListQuery(parameters, caller);
   }
 }

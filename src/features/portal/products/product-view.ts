@@ -208,5 +208,5 @@ export const archiveProduct: Submit = async (request, portal, form) => {
   const patch = { archived: form.get('to') === 'archived' || null };
   const write = toWriteContext(request, form);
   const { position } = await portal.store.patchProduct(write, { id }, patch, {});
-  return redirect(request.link(pathOf({ sellerId, id }), didChange(position)));
+  return redirect(request.link(pathOf({ sellerId, id }), didChange(request, position)));
 };

@@ -5,13 +5,14 @@ import { parseProductPatch } from '../../../domain/catalogue/product.ts';
 import {
   parseStockChange, STOCK_TOO_LARGE, type StockChange,
 } from '../../../domain/catalogue/stock-change.ts';
-import { AppError } from '../../../domain/error.ts';
+import { AppError, undefinedIf } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
+import { findRevision, toRevision } from '../../../domain/revision.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import {
   fieldErrorsFrom, Form, type FormState, hiddenField, NO_ERRORS, nonceField, rejectedState,
-  toWriteContext, undefinedIf,
+  toWriteContext,
 } from '../forms/form.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
 import { didChange, findDeletion } from '../history/undo.ts';
@@ -100,9 +101,9 @@ async function saveEdit(
     const metadata = replaceMetadata(product.metadata, changes.metadata);
     const { position } = await portal.store.patchProduct(
       toWriteContext(request), { id }, { ...changes, ...('metadata' in changes && { metadata }) },
-      { ifMatch: [ifMatch] },
+      { ifMatch: [toRevision(request.generation, ifMatch)] },
     );
-    return showSaved(didChange(position));
+    return showSaved(didChange(request, position));
   } catch (error) {
     const isStale = error instanceof AppError
       && (error.code === 'precondition_failed' || error.code === 'not_found');
@@ -119,8 +120,7 @@ export const deletionForm = defineForm({
   async save(_, request, portal, state) {
     const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
     if (id === undefined) throw noProduct();
-    const position = findWholeNumber(state.form.get('position'));
-    const ifMatch = position === undefined ? [] : [position];
+    const ifMatch = [findRevision(state.form.get('position')) ?? ''];
     const write = toWriteContext(request, state.form);
     const deleted = await undefinedIf(
       'precondition_failed', portal.store.deleteProduct(write, { id }, { ifMatch }),
@@ -131,7 +131,7 @@ export const deletionForm = defineForm({
       return renderDeletion(request, portal, { ...state, detail, status: 409 });
     }
     const deletion = await findDeletion(request, portal, { productId: id });
-    return redirect(request.link('/products', didChange(deletion)));
+    return redirect(request.link('/products', didChange(request, deletion)));
   },
 });
 
@@ -142,7 +142,10 @@ async function renderDeletion(
   return renderFormPage(request, portal, {
     title: 'Delete this product?', action: request.path, cancel: pathOf(product),
     submit: 'Delete product', isDestructive: true, fields: [],
-    hidden: [nonceField(), hiddenField('position', product.position)],
+    hidden: [
+      nonceField(),
+      hiddenField('position', toRevision(request.generation, product.position)),
+    ],
     before: html`<section class="card">
       ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
       <p>The SKU becomes available again. The product's history is kept.</p></section>`,
@@ -219,7 +222,7 @@ async function saveStock(
     default: {
       const query = isReplay || result?.status === 'unchanged'
         ? new URLSearchParams({ done: isReplay ? 'repeated' : 'same' })
-        : didChange(result?.position ?? 0);
+        : didChange(request, result?.position ?? 0);
       return redirect(link(`/products/${request.parameters['id']}`, query));
     }
   }

@@ -10,8 +10,10 @@ import { AppError } from '../../../domain/error.ts';
 import { formatProductId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
+import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import type { TopMovers } from '../../../store/history-store.ts';
 import { formatCsvHeader, formatCsvRow } from '../../../transfer/csv-cells.ts';
+import { formatDay } from '../forms/date-range.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { chartTable, lineChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
@@ -19,11 +21,13 @@ import { toDecimal } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { findKeyId } from '../keys/key-facts.ts';
-import { OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, TOP_MOVERS_SHOWN } from '../limits.ts';
+import {
+  OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, REPORTS_KEPT_LIMIT, TOP_MOVERS_SHOWN,
+} from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import { pathOf } from '../products/product-path.ts';
 import { hasPage, type PageRequest, type Portal, type Show } from '../route.ts';
-import { keepNewest, type StockAtDay, stockHistories } from './stock-history.ts';
+import { type StockAtDay, stockHistories } from './stock-history.ts';
 
 /** Longer periods show the ends of weeks. */
 const DAILY_LIMIT_DAYS = 100;
@@ -166,7 +170,7 @@ const FILES: Readonly<Record<
     return {
       columns: ['day', 'units', 'value'],
       rows: days.map(({ day, units, valueMinor }) => [
-        formatDay(day), String(units),
+        formatDay(day * DAY_MS), String(units),
         valueMinor === undefined ? undefined : toDecimal(valueMinor, decimals),
       ]),
     };
@@ -187,7 +191,8 @@ const FILES: Readonly<Record<
     const days = await store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS });
     return {
       columns: ['day', 'units_in', 'units_out'],
-      rows: days.map(({ day, unitsIn, unitsOut }) => [formatDay(day), unitsIn, unitsOut]),
+      rows: days.map(({ day, unitsIn, unitsOut }) =>
+        [formatDay(day * DAY_MS), unitsIn, unitsOut]),
     };
   },
   async requests({ account: { sellerId }, may }, portal) {
@@ -219,20 +224,15 @@ export const downloadReport: Show = async (request, portal) => {
   const read = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
   if (!read) throw new AppError('not_found', NO_REPORT);
   const { columns, rows } = await read(request, portal);
-  const day = formatDay(Math.floor(portal.clock() / DAY_MS));
   return {
     status: 200,
     headers: {
       'content-type': `${CSV_TYPE}; charset=utf-8`, 'cache-control': 'no-store',
-      'content-disposition': formatAttachment(`${name}-${day}.csv`),
+      'content-disposition': formatAttachment(`${name}-${formatDay(portal.clock())}.csv`),
     },
     body: formatCsvHeader(columns) + rows.map((row) => formatCsvRow(row)).join(''),
   };
 };
-
-function formatDay(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
-}
 
 interface KeptMovers {
   readonly position: number;
@@ -252,7 +252,7 @@ function readTopMovers(
 /** Created on first use. */
 function keepTopMovers({ store }: Pick<Portal, 'store'>) {
   /** Least recently calculated first. */
-  const kept = new Map<SellerId, KeptMovers>();
+  const kept = new BoundedMap<SellerId, KeptMovers>(REPORTS_KEPT_LIMIT);
   return (sellerId: SellerId, position: number, since: number): Promise<TopMovers> => {
     const cached = kept.get(sellerId);
     if (cached?.position === position && cached.since === since) return cached.movers;
@@ -260,7 +260,7 @@ function keepTopMovers({ store }: Pick<Portal, 'store'>) {
       since, after: 0, upTo: position, limit: TOP_MOVERS_SHOWN,
     });
     const entry = { position, since, movers };
-    keepNewest(kept, sellerId, entry);
+    kept.set(sellerId, entry);
     movers.catch(() => {
       if (kept.get(sellerId) === entry) kept.delete(sellerId);
     });

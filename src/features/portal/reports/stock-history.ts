@@ -6,18 +6,16 @@
  */
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
+import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import type { StockDayChange, StockSums } from '../../../store/history-store.ts';
 import { REPORTS_KEPT_LIMIT } from '../limits.ts';
 import type { Portal } from '../route.ts';
 
-/** The stock at the end of a day, or now. */
-export interface StockAtDay {
-  /** Days since 1970, in UTC. */
-  readonly day: number;
-  readonly units: bigint;
-  /** In minor units; undefined if the history no longer has all prices since then. */
-  readonly valueMinor: bigint | undefined;
-}
+/**
+ * The stock at the end of a day, or now. The value is undefined if the history no longer has all
+ * prices since then.
+ */
+export type StockAtDay = StockDayChange;
 
 interface StockHistory {
   /** The totals are of this position. */
@@ -36,50 +34,24 @@ interface StockHistory {
 type Store = Pick<Portal['store'], 'readTotals' | 'sumStockChanges'>;
 
 /** The histories of shops, created on first use. */
-export const stockHistories = ({ store }: Pick<Portal, 'store'>) => new StockHistories(store);
-
-class StockHistories {
-  readonly #store: Store;
+export function stockHistories({ store }: { readonly store: Store }) {
   /** Least recently used first. */
-  readonly #kept = new Map<SellerId, StockHistory>();
+  const kept = new BoundedMap<SellerId, StockHistory>(REPORTS_KEPT_LIMIT);
   /** The last update of each shop: the next one starts after it. */
-  readonly #updates = new Map<SellerId, Promise<unknown>>();
+  const updates = new Map<SellerId, Promise<unknown>>();
 
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  /**
-   * The days from `sinceDay` to `today`, in order, with all changes up to `position`. Begins later
-   * if the history does.
-   */
-  async read(
-    sellerId: SellerId, position: number, sinceDay: number, today: number,
-  ): Promise<readonly StockAtDay[]> {
-    const before = this.#updates.get(sellerId);
-    const update = (async () => {
-      await before?.catch(() => undefined); // its own caller gets the error
-      const history = await this.#update(sellerId, position, sinceDay);
-      return listDays(history, sinceDay, today);
-    })();
-    this.#updates.set(sellerId, update);
-    try {
-      return await update;
-    } finally {
-      if (this.#updates.get(sellerId) === update) this.#updates.delete(sellerId);
-    }
-  }
-
-  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<StockHistory> {
-    const history = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
-    this.#kept.delete(sellerId); // until it is complete
+  async function update(
+    sellerId: SellerId, position: number, sinceDay: number,
+  ): Promise<StockHistory> {
+    const history = kept.get(sellerId) ?? await startHistory(store, sellerId, position);
+    kept.delete(sellerId); // until it is complete
     if (position > history.position) {
-      const { days, after } = await this.#store.sumStockChanges(sellerId, {
+      const { days, after } = await store.sumStockChanges(sellerId, {
         since: 0, after: history.position, upTo: position,
       });
       // Pruning has removed changes or prices in between, or there are too many: begin again.
       if (after > history.position || days.some(({ valueMinor }) => valueMinor === undefined)) {
-        return this.#update(sellerId, position, sinceDay);
+        return update(sellerId, position, sinceDay);
       }
       for (const change of days) {
         addDay(history, change);
@@ -89,33 +61,47 @@ class StockHistories {
       history.position = position;
     }
     if (sinceDay < history.sinceDay && history.isWhole) {
-      const sums = await this.#store.sumStockChanges(sellerId, {
+      const sums = await store.sumStockChanges(sellerId, {
         since: sinceDay * DAY_MS, after: 0, upTo: history.after,
       });
       extend(history, sums, sinceDay);
     }
-    keepNewest(this.#kept, sellerId, history);
+    kept.set(sellerId, history);
     return history;
   }
 
-  async #start(sellerId: SellerId, position: number): Promise<StockHistory> {
-    const { products: _, position: reached, ...totals }
-      = await this.#store.readTotals(sellerId, position, 'any');
-    return {
-      ...totals, position: reached, after: reached, sinceDay: Infinity, isWhole: true,
-      days: new Map(),
-    };
-  }
+  return {
+    /**
+     * The days from `sinceDay` to `today`, in order, with all changes up to `position`. Begins
+     * later if the history does.
+     */
+    async read(
+      sellerId: SellerId, position: number, sinceDay: number, today: number,
+    ): Promise<readonly StockAtDay[]> {
+      const before = updates.get(sellerId);
+      const reading = (async () => {
+        await before?.catch(() => undefined); // its own caller gets the error
+        return listDays(await update(sellerId, position, sinceDay), sinceDay, today);
+      })();
+      updates.set(sellerId, reading);
+      try {
+        return await reading;
+      } finally {
+        if (updates.get(sellerId) === reading) updates.delete(sellerId);
+      }
+    },
+  };
 }
 
-/** Keeps a shop's report as the newest one; beyond the limit, the oldest one goes. */
-export function keepNewest<Report>(
-  kept: Map<SellerId, Report>, sellerId: SellerId, report: Report,
-): void {
-  kept.delete(sellerId);
-  kept.set(sellerId, report);
-  const [oldest] = kept.keys();
-  if (oldest !== undefined && kept.size > REPORTS_KEPT_LIMIT) kept.delete(oldest);
+async function startHistory(
+  store: Store, sellerId: SellerId, position: number,
+): Promise<StockHistory> {
+  const { products: _, position: reached, ...totals }
+    = await store.readTotals(sellerId, position, 'any');
+  return {
+    ...totals, position: reached, after: reached, sinceDay: Infinity, isWhole: true,
+    days: new Map(),
+  };
 }
 
 function extend(

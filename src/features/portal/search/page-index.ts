@@ -51,6 +51,10 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
     words: '2fa totp mfa otp authenticator one-time code recovery codes security phone',
   },
   {
+    path: '/people/two-factor', title: 'Require two-factor authentication',
+    words: 'enforce everyone security',
+  },
+  {
     path: '/account/sessions', title: 'Sessions',
     words: 'devices browsers signed in sign out logout',
   },

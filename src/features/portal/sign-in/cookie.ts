@@ -4,7 +4,8 @@
  * can set it; on a loopback address browsers accept it without TLS. Scripts cannot read the
  * cookies, and browsers send them from other sites only when the user follows a link.
  */
-import type { AccountStore } from '../../../store/account-store.ts';
+import { hasEnded, termFrom } from '../../../runtime/clock.ts';
+import type { Store } from '../../../store/store.ts';
 
 const PREFIX = '__Host-';
 
@@ -27,8 +28,7 @@ export function readCookie(header: string | undefined, name: string): string | u
 }
 
 interface Keeper {
-  readonly store: Pick<AccountStore, 'encrypt' | 'decrypt'>;
-  readonly clock: () => number;
+  readonly store: Pick<Store, 'encrypt' | 'decrypt' | 'now'>;
 }
 
 /**
@@ -36,10 +36,10 @@ interface Keeper {
  * expire.
  */
 export async function encryptValue(
-  { store, clock }: Keeper, value: object, context: string, lifeMs?: number,
+  { store }: Keeper, value: object, context: string, lifeMs?: number,
 ): Promise<string> {
-  const endsAt = lifeMs === undefined ? undefined : clock() + lifeMs;
-  return store.encrypt(JSON.stringify({ ...value, endsAt }), context);
+  const term = lifeMs === undefined ? {} : termFrom(store.now(), lifeMs);
+  return store.encrypt(JSON.stringify({ ...value, ...term }), context);
 }
 
 /**
@@ -47,12 +47,12 @@ export async function encryptValue(
  * this server for this context, or has expired.
  */
 export async function decryptValue<Value extends object>(
-  { store, clock }: Keeper, encrypted = '', context: string, limitCharacters = Infinity,
+  { store }: Keeper, encrypted = '', context: string, limitCharacters = Infinity,
 ): Promise<Value | undefined> {
   if (encrypted === '' || encrypted.length > limitCharacters) return undefined;
   const text = await store.decrypt(encrypted, context);
   if (text === undefined) return undefined;
   // The cast: each context has one caller of `encryptValue`, which passes such a value.
-  const value = JSON.parse(text) as Value & { readonly endsAt?: number };
-  return value.endsAt === undefined || clock() < value.endsAt ? value : undefined;
+  const value = JSON.parse(text) as Value;
+  return hasEnded(value, store.now()) ? undefined : value;
 }

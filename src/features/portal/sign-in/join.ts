@@ -25,6 +25,7 @@ import { renderNewKey } from '../keys/key-form.ts';
 import type { AnonymousPageRequest, Portal, Show, Submit } from '../route.ts';
 import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';
+import { strangerClient } from './rate-limits.ts';
 import { formatSessionToken, startSession } from './session.ts';
 
 const KEY_NAME = 'My first key';
@@ -49,7 +50,7 @@ export const showJoin: Show<AnonymousPageRequest> = async (request, portal) => {
 
 /** POST /portal/join: 200, 303, 422, 429, 503 */
 export const join: Submit<AnonymousPageRequest> = async (request, portal, form) => {
-  const { store, limits } = portal;
+  const { store } = portal;
   const page = readPage(form);
   const codeHash = hashCode(form.get('code'));
   const needsCode = page !== '' || !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
@@ -63,7 +64,6 @@ export const join: Submit<AnonymousPageRequest> = async (request, portal, form) 
   const fields = readFields(form, errors, page === 'existing' ? shop ?? '' : shop);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
-  if (!needsCode) await limits.takeRegistration(request.address);
   return register(request, portal, form, {
     ...fields, codeHash: needsCode ? codeHash : undefined,
   });
@@ -85,9 +85,14 @@ async function register(
   request: AnonymousPageRequest, portal: Portal, form: Form,
   { codeHash, seller, email, password }: JoinFields,
 ): Promise<Reply> {
-  const { store, passwords } = portal;
+  const { store, passwords, limits } = portal;
+  await limits.takeRegistration(request.address, codeHash);
+  // Before the password is hashed, which is costly.
+  if (await store.findCredentials(email)) return reject(request, portal, form, 'email');
   const secret = generateApiKey();
-  const passwordHash = await passwords.hash(password);
+  const client = strangerClient(request.address, request.disconnectSignal());
+  const passwordHash = await passwords.hash(password, codeHash === undefined ? client
+    : { ...client, lane: `code ${codeHash}`, owner: `code ${codeHash}` });
   const { session, secret: sessionSecret } =
     startSession(request.address, request.headers['user-agent']);
   const joined = await store.register({
@@ -103,10 +108,7 @@ async function register(
     secret: toStoredSecret(secret),
     session,
   });
-  if (joined.rejection !== undefined) {
-    const detail = joined.rejection === 'code' ? BAD_CODE : TAKEN_EMAIL;
-    return renderJoin(request, portal, { form, errors: new Map([[joined.rejection, detail]]) });
-  }
+  if (joined.rejection !== undefined) return reject(request, portal, form, joined.rejection);
   const { cookie } = formatSessionToken(joined.sellerId, sessionSecret);
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
   if (!joined.key) return redirect(request.link('/'), [cookie, ...device]);
@@ -118,13 +120,18 @@ async function register(
   });
 }
 
+function reject(
+  request: AnonymousPageRequest, portal: Portal, form: Form, field: 'code' | 'email',
+): Reply {
+  const errors = new Map([[field, field === 'code' ? BAD_CODE : TAKEN_EMAIL]]);
+  return renderJoin(request, portal, { form, errors });
+}
+
 /** The page for this code: of a new shop, or of an existing one. */
 function renderForCode(
   request: AnonymousPageRequest, portal: Portal, form: Form, invitation: Invitation | undefined,
 ): Reply {
-  if (!invitation) {
-    return renderJoin(request, portal, { form, errors: new Map([['code', BAD_CODE]]) });
-  }
+  if (!invitation) return reject(request, portal, form, 'code');
   if (invitation.sellerId === undefined) return renderNewShop(request, portal, form);
   form.set('shop', 'existing');
   return renderJoin(request, portal, { form, errors: NO_ERRORS });

@@ -2,7 +2,7 @@
  * Password fields. Security settings change only after the signed-in user enters the password
  * again, so someone who finds an unlocked browser cannot take over the account.
  */
-import { parseNewPassword } from '../../../domain/access/account.ts';
+import { parseNewPassword } from '../../../domain/access/new-password.ts';
 import { AppError } from '../../../domain/error.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
@@ -12,6 +12,7 @@ import type { Form } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { COPIED_PASSKEY, readUse } from './passkeys.ts';
+import { passwordClient } from './rate-limits.ts';
 
 /** Set an `id` if the page has several. */
 export const CURRENT_PASSWORD = {
@@ -21,12 +22,13 @@ export const CURRENT_PASSWORD = {
 
 /**
  * Checks the current password, or the assertion of a passkey instead, and adds an error if it is
- * wrong.
+ * wrong. @param isPasskeyOnly Whether a password is not accepted.
  * @throws AppError `rate_limited`, `unavailable`; `browser_refused` if the session ended during the
  * check, which is slow
  */
 export async function confirmPassword(
   request: PageRequest, portal: Portal, form: Form, errors: Map<string, string>,
+  isPasskeyOnly = false,
 ): Promise<void> {
   const { account, user } = request;
   const { name } = CURRENT_PASSWORD;
@@ -34,8 +36,11 @@ export async function confirmPassword(
   let detail = 'Incorrect password.';
   const isRight = await limits.tryConfirmation(account, async () => {
     if (form.get('credential_id') === '') { // without a passkey's assertion
+      if (isPasskeyOnly) detail = 'Confirm this with one of your passkeys.';
+      if (isPasskeyOnly) return false;
       const credentials = await store.findCredentials(account.email);
-      return passwords.verify(form.get(name), credentials?.passwordHash);
+      const client = passwordClient(account, request.disconnectSignal());
+      return passwords.verify(form.get(name), credentials?.passwordHash, client);
     }
     const used = await readUse(request, portal, form, { account, purpose: 'confirm' });
     detail = 'detail' in used ? used.detail : COPIED_PASSKEY;
@@ -49,14 +54,19 @@ export async function confirmPassword(
 }
 
 /**
- * A button to confirm with a passkey instead of the current password, for accounts that have one:
- * it fills in the form around it. The page needs the script `passkey.js`.
+ * A button to confirm with a passkey, for accounts that have one: it fills in the form around it.
+ * The page needs the script `passkey.js`. @param label If a password is not accepted.
  */
-export function passkeyButton(request: AnonymousPageRequest | PageRequest): Content {
+export function passkeyButton(
+  request: AnonymousPageRequest | PageRequest, label?: string,
+): Content {
   if (!('account' in request) || request.account.passkeys === 0) return undefined;
   return html`<p class="fault" role="alert" data-passkey-error hidden></p>
-    <button type="button" data-passkey="get" data-options="${
-  request.link('/account/passkeys/options')}" hidden>Use a passkey instead</button>`;
+    ${label !== undefined
+      && html`<noscript><p class="notice low">Using a passkey needs JavaScript.</p></noscript>`}
+    <button type="button" data-passkey="get"${label !== undefined && html` class="primary"`}
+      data-options="${request.link('/account/passkeys/options')}" hidden>${
+  label === undefined ? 'Use a passkey instead' : `${label} with a passkey`}</button>`;
 }
 
 export function newPasswordField(name: string, label: string): Field {

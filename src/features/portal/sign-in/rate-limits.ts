@@ -4,15 +4,20 @@
  * A failed attempt takes a token from the buckets of the client's address and of the account. A
  * browser that the account has used before has its own bucket, so an attacker who empties the
  * account's bucket does not lock out the owner (OWASP device cookies). Every e-mail has a bucket,
- * with or without an account, so the limits do not reveal which accounts exist.
+ * with or without an account, so the limits do not reveal which accounts exist. Right passwords
+ * count towards a limit of their own: hashing is costly, and sellers take turns.
  */
 import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import { PASSWORD_HASH_QUEUE_LIMIT } from '../../../domain/limits.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { rateLimitPrefix } from '../../../domain/network-address.ts';
+import type { PasswordClient } from '../../../domain/access/password.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
-import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
+import {
+  acquireAll, ConcurrencyLimiter, type Release,
+} from '../../../domain/concurrency-limiter.ts';
 import { rateLimited } from '../../../http/rate-limit.ts';
+import { type Clock, monotonicOf } from '../../../runtime/clock.ts';
 import { makeRateLimiter, type RateLimiter } from '../../../runtime/rate-limiter.ts';
 import type { SignedInSession } from '../../../store/account-store.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../store/limits.ts';
@@ -20,10 +25,11 @@ import {
   bucketOf, type ThrottleBucket, type ThrottleStore,
 } from '../../../store/nodes/throttle-store.ts';
 import {
-  CHALLENGE_LIFE_MS, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
-  FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE,
+  CHALLENGE_LIFE_MS, FAILED_SIGN_INS_LIMIT, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE,
+  FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE, PASSWORD_CHECKS_LIMIT,
   PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE,
-  REGISTRATIONS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, TOTP_WINDOW_MS,
+  PORTAL_STREAMS_PER_SELLER_LIMIT, REGISTRATIONS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS,
+  STREAMS_PER_ACCOUNT_LIMIT, TOTP_WINDOW_MS,
 } from '../limits.ts';
 
 interface Origin {
@@ -35,27 +41,35 @@ interface Origin {
 export class PortalLimits {
   readonly #store: ThrottleStore;
   readonly #requests: ReturnType<typeof makeRequestLimiters>;
-  readonly #confirmations = new ConcurrencyLimiter<string>('password checks', {
-    total: PASSWORD_HASH_QUEUE_LIMIT, perOwner: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  readonly #accountStreams = new ConcurrencyLimiter<string>('live pages and downloads', {
+    total: Infinity, perOwner: STREAMS_PER_ACCOUNT_LIMIT,
+  });
+  readonly #shopStreams = new ConcurrencyLimiter<SellerId>('live pages and downloads in the shop', {
+    total: Infinity, perOwner: PORTAL_STREAMS_PER_SELLER_LIMIT,
   });
 
   /** @param clock For the limits that each node counts alone. */
-  constructor(store: ThrottleStore, clock: () => number) {
+  constructor(store: ThrottleStore, clock: Clock) {
     this.#store = store;
-    this.#requests = makeRequestLimiters(clock);
+    this.#requests = makeRequestLimiters(monotonicOf(clock));
   }
 
-  /** Checks a password at the sign-in; a correct one is free. @throws AppError `rate_limited` */
+  /**
+   * Checks a password at the sign-in; only wrong ones count towards the limits of failures.
+   * @param account The one with this e-mail. @throws AppError `rate_limited`
+   */
   async tryPassword(
-    email: string, { address, device }: Origin, check: () => Promise<boolean>,
+    email: string, account: AccountReference | undefined, { address, device }: Origin,
+    check: () => Promise<boolean>,
   ): Promise<boolean> {
-    if (device !== undefined) {
-      return this.#attempt([bucketOf(PASSWORDS, `device ${device}`)], check);
+    if (account && device !== undefined) {
+      const failures = [bucketOf(PASSWORDS, `device ${device}`)];
+      return this.#attempt(failures, check, bucketOf(CHECKS, nameOf(account)));
     }
-    const buckets = [
+    const failures = [
       bucketOf(ADDRESSES, rateLimitPrefix(address)), bucketOf(PASSWORDS, `email ${email}`),
     ];
-    return this.#attempt(buckets, check);
+    return this.#attempt(failures, check, bucketOf(CHECKS, `email ${email}`));
   }
 
   /**
@@ -81,25 +95,29 @@ export class PortalLimits {
     return this.#attempt([bucketOf(ONE_TIME_PASSWORDS, name)], check);
   }
 
-  /**
-   * Checks a signed-in user's password; a correct one is free. Limits concurrent checks per
-   * account, because each is slow and delays those of others.
-   * @throws AppError `rate_limited`, `unavailable`
-   */
+  /** Checks a signed-in user's password; a wrong one also counts as a failure. */
   async tryConfirmation(
     account: AccountReference, check: () => Promise<boolean>,
   ): Promise<boolean> {
-    const release = this.#confirmations.acquire(nameOf(account));
-    try {
-      return await this.#attempt([bucketOf(PASSWORDS, nameOf(account))], check);
-    } finally {
-      release();
-    }
+    const failures = [bucketOf(PASSWORDS, nameOf(account))];
+    return this.#attempt(failures, check, bucketOf(CHECKS, `confirm ${nameOf(account)}`));
   }
 
-  /** Counts a registration without an invitation. @throws AppError `rate_limited` */
-  async takeRegistration(address: string): Promise<void> {
-    await this.#take(bucketOf(REGISTRATIONS, rateLimitPrefix(address)));
+  /** Counts a registration: of its invitation, or else of the address. @throws AppError */
+  async takeRegistration(address: string, codeHash?: string): Promise<void> {
+    const owner = codeHash === undefined ? rateLimitPrefix(address) : `code ${codeHash}`;
+    await this.#take(bucketOf(REGISTRATIONS, owner));
+  }
+
+  /**
+   * Takes a slot for a live page or a download, so that one account cannot take those of its
+   * colleagues. Returns the function that releases it. @throws AppError `unavailable`
+   */
+  acquireStream(account: AccountReference): Release {
+    return acquireAll(
+      () => this.#accountStreams.acquire(nameOf(account)),
+      () => this.#shopStreams.acquire(account.sellerId),
+    );
   }
 
   /** Whether this failed sign-in of the account may be written to the audit log, by this node. */
@@ -120,22 +138,25 @@ export class PortalLimits {
     if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }
 
-  /** Takes a token from each bucket before the check; refunds them unless the check fails. */
+  /**
+   * Takes a token from each bucket before the check. A correct secret gets back those of
+   * `failures`; one that was not checked gets back all.
+   */
   async #attempt(
-    buckets: readonly ThrottleBucket[], check: () => Promise<boolean>,
+    failures: readonly ThrottleBucket[], check: () => Promise<boolean>, all?: ThrottleBucket,
   ): Promise<boolean> {
-    const takenBuckets: ThrottleBucket[] = [];
-    let isWrong = false;
+    const refundable = new Set<ThrottleBucket>();
     try {
-      for (const bucket of buckets) {
+      for (const bucket of [...failures, ...all ? [all] : []]) {
         await this.#take(bucket);
-        takenBuckets.push(bucket);
+        refundable.add(bucket);
       }
-      isWrong = !await check();
-      return !isWrong;
+      const isRight = await check();
+      if (isRight && all) refundable.delete(all);
+      if (!isRight) refundable.clear();
+      return isRight;
     } finally {
-      if (!isWrong) await Promise.all(takenBuckets.map((bucket) =>
-        this.#store.refundThrottle(bucket)));
+      await Promise.all([...refundable].map((bucket) => this.#store.refundThrottle(bucket)));
     }
   }
 
@@ -154,6 +175,10 @@ const ADDRESSES = {
 const PASSWORDS = {
   kind: 'failed_passwords', limit: FAILED_SIGN_INS_LIMIT, windowMs: SIGN_IN_WINDOW_MS,
 };
+/** Counts right and wrong passwords. */
+const CHECKS = {
+  kind: 'password_checks', limit: PASSWORD_CHECKS_LIMIT, windowMs: SIGN_IN_WINDOW_MS,
+};
 const ONE_TIME_PASSWORDS = {
   kind: 'failed_one_time_passwords', limit: FAILED_TOTP_LIMIT, windowMs: TOTP_WINDOW_MS,
 };
@@ -162,6 +187,22 @@ const CHALLENGES = { kind: 'passkey_challenges', limit: 1, windowMs: 2 * CHALLEN
 const REGISTRATIONS = {
   kind: 'registrations', limit: REGISTRATIONS_PER_ADDRESS_PER_HOUR, windowMs: HOUR_MS,
 };
+
+/** Whose turn it is to hash a password of an account: that of its seller. */
+export function passwordClient(
+  account: AccountReference, signal: AbortSignal, kind = 'own',
+): PasswordClient {
+  return {
+    lane: `seller ${account.sellerId}`, owner: `${kind} ${nameOf(account)}`, signal,
+    since: performance.now(),
+  };
+}
+
+/** Of a new account, or an unknown e-mail: all take turns as if they were one seller. */
+export function strangerClient(address: string, signal: AbortSignal): PasswordClient {
+  const owner = `address ${rateLimitPrefix(address)}`;
+  return { lane: 'strangers', owner, signal, since: performance.now() };
+}
 
 function nameOf({ sellerId, accountId }: AccountReference): string {
   return `account ${sellerId} ${accountId}`;

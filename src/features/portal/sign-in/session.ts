@@ -4,8 +4,10 @@
  * browser sent (session fixation).
  */
 import { hash, randomBytes } from 'node:crypto';
+import { includesRole, lacksTwoFactor, type Role } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
+import { hasEnded, type Moment, termFrom } from '../../../runtime/clock.ts';
 import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
@@ -47,13 +49,14 @@ export function readSessionToken(header: string | undefined): string | undefined
 
 /** The session of a token; undefined if unknown or expired. */
 export async function findSession(
-  { store, clock }: Pick<Portal, 'store' | 'clock'>, token: string | undefined,
+  { store }: Pick<Portal, 'store'>, token: string | undefined,
 ): Promise<SignedInSession | undefined> {
   const [, id = '', secret = ''] = TOKEN.exec(token ?? '') ?? [];
   const sellerId = parseSellerId(id);
   const signedInSession = sellerId === undefined ? undefined
     : await store.findSignedInSession(sellerId, hashSecret(secret));
-  return signedInSession && isAlive(signedInSession.session, clock()) ? signedInSession : undefined;
+  return signedInSession && isAlive(signedInSession.session, store.now())
+    ? signedInSession : undefined;
 }
 
 /** Updates the session's last-seen time, at most once per `SESSION_SEEN_INTERVAL_MS`. */
@@ -65,18 +68,28 @@ export function noteSessionSeen(
     .catch((error: unknown) => report({ id: 'session-seen', error }));
 }
 
-/** For long responses. @throws AppError `browser_refused` */
+/** For long requests and responses. @throws AppError `browser_refused` */
 export async function assertSignedIn(
-  { headers }: AnonymousPageRequest, portal: Portal,
+  { headers }: AnonymousPageRequest, portal: Portal, role: Role,
 ): Promise<void> {
-  if (await findSession(portal, readSessionToken(headers.cookie))) return;
-  throw new AppError('browser_refused', 'Your session has ended. Sign in again.');
+  const user = await findSession(portal, readSessionToken(headers.cookie));
+  if (!user || lacksTwoFactor(user.account)) {
+    throw new AppError('browser_refused', 'Your session has ended. Sign in again.');
+  }
+  if (includesRole(user.account.role, role)) return;
+  throw new AppError('browser_refused', 'Your role has changed: it no longer allows this.');
 }
 
-export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
-  // A session from the future comes from a wrong clock and would otherwise live too long.
-  return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS
-    && createdAt - now <= CLOCK_STEP_LIMIT_MS;
+/** A session from the future comes from a wrong clock; it ends, too. */
+export function isAlive(
+  { createdAt, seenAt, livedAt, seenLivedAt }: Session, now: Moment,
+): boolean {
+  const terms = [
+    termFrom({ wall: seenAt, lived: seenLivedAt }, SESSION_IDLE_MS),
+    termFrom({ wall: createdAt, lived: livedAt }, SESSION_LIFE_MS),
+  ];
+  return !terms.some((term) => hasEnded(term, now))
+    && createdAt - now.wall <= CLOCK_STEP_LIMIT_MS;
 }
 
 function hashSecret(secret: string): string {

@@ -14,8 +14,10 @@ import { type FormState, hiddenField, initialState, readForm } from '../forms/fo
 import { notice } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
+import { RETURN_PATH_LIMIT_CHARACTERS } from '../limits.ts';
 import type { AnonymousPageRequest, DraftRoute, Portal } from '../route.ts';
 import { renderAddressNote } from './passkeys.ts';
+import { CLEAR_SESSION_COOKIE } from './session.ts';
 
 const PASSWORD_FIELDS: readonly Field[] = [
   {
@@ -32,7 +34,7 @@ const CODE_FIELDS: readonly Field[] = [{
   maxLength: 40, hint: 'The six-digit code from your authenticator app, or a recovery code.',
 }];
 
-interface SignInPage {
+export interface SignInPage {
   /** The page after the sign-in. */
   readonly to: string;
   /** The form to return to, encrypted; empty without one. */
@@ -93,10 +95,21 @@ export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Repl
   return redirect(link('/sign-in', new URLSearchParams(query)));
 }
 
-/** Prevents open redirects: a portal path is kept, anything else becomes the start page. */
+/**
+ * Ends the session of this browser, and removes what it has cached. Where the host of an embedded
+ * portal has pages of its own, they keep their cache.
+ */
+export function redirectSignedOut(
+  { link, prefix }: AnonymousPageRequest, { isEmbedded }: Portal,
+): Reply {
+  const reply = redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE]);
+  return isEmbedded || prefix !== '' ? reply
+    : { ...reply, headers: { ...reply.headers, 'clear-site-data': '"cache"' } };
+}
+
+/** The page to return to, for `link`, which keeps it in the portal; without a long one, `/`. */
 export function toPagePath(to: string): string {
-  const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
-  return isOwn ? to : '/';
+  return to.length <= RETURN_PATH_LIMIT_CHARACTERS ? to : '/';
 }
 
 /** The sign-in does not keep an uploaded file; the upload page says so afterwards. */

@@ -10,7 +10,7 @@
  */
 import { hashCode } from '../../../domain/access/human-code.ts';
 import { parseUserHandle } from '../../../domain/access/passkey.ts';
-import { passwordFingerprint, type Passwords } from '../../../domain/access/password.ts';
+import { passwordFingerprint } from '../../../domain/access/password.ts';
 import { findTotpStep } from '../../../domain/access/totp.ts';
 import { AppError } from '../../../domain/error.ts';
 import { type Reply, replyJson } from '../../../http/response/reply.ts';
@@ -30,8 +30,11 @@ import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
   COPIED_PASSKEY, issueChallenge, listHostPasskeys, readResponseText, readUse, UNKNOWN_PASSKEY,
 } from './passkeys.ts';
-import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
-import { redirectToSignIn, renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
+import { passwordClient, strangerClient } from './rate-limits.ts';
+import { formatSessionToken, startSession } from './session.ts';
+import {
+  redirectSignedOut, redirectToSignIn, renderCode, renderSignIn, type SignInPage, toPagePath,
+} from './sign-in-pages.ts';
 
 /** GET /portal/sign-in: 200, 303 */
 export const showSignIn: Show<AnonymousPageRequest> = async (request, portal) => {
@@ -44,15 +47,16 @@ export const showSignIn: Show<AnonymousPageRequest> = async (request, portal) =>
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
 export const signIn: Submit<AnonymousPageRequest> = async (request, portal, form) => {
-  const { store, passwords, limits } = portal;
+  const { store, limits } = portal;
   const { address } = request;
   const email = form.getTrimmed('email').toLowerCase();
   const draft = readDraft(form);
   const credentials = await store.findCredentials(email);
   const device = await findDeviceId(request, portal, credentials);
-  const isRight = await limits.tryPassword(email, { address, device }, () =>
-    verifyPassword(passwords, form.get('password'), credentials));
+  const isRight = await limits.tryPassword(email, credentials, { address, device }, () =>
+    verifyPassword(request, portal, form.get('password'), { credentials, device }));
   if (!credentials || !isRight) {
+    request.record.securityEvent = 'sign_in_failed';
     if (credentials) {
       const reason = credentials.isPasswordOff ? 'Password (turned off)' : 'Wrong password';
       logFailedSignIn(request, portal, credentials, `${reason} for ${email}`);
@@ -94,19 +98,15 @@ export const signInWithCode: Submit<AnonymousPageRequest> = async (request, port
 };
 
 /** POST /portal/sign-out: 303 */
-export const signOut: Submit = async (request, { store }) => {
+export const signOut: Submit = async (request, portal) => {
   const { account, user, by } = request;
-  await store.endSessions(account, { id: user.session.id }, { ...by, type: 'signed_out' });
-  return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
+  await portal.store.endSessions(account, { id: user.session.id }, { ...by, type: 'signed_out' });
+  return redirectSignedOut(request, portal);
 };
 
 /** A sign-in whose factors are verified, and what follows it. */
-interface CompletedSignIn {
+interface CompletedSignIn extends Pick<SignInPage, 'to' | 'draft'> {
   readonly verified: Credentials;
-  /** The page after the sign-in. */
-  readonly to: string;
-  /** Encrypted; empty without one. */
-  readonly draft: string;
   /** Stores the session, unless what was verified has changed since. */
   readonly start: (session: NewSession) => Promise<boolean>;
 }
@@ -146,21 +146,35 @@ async function startSignedIn(
     ?? redirect(request.link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
 }
 
-/** Takes as long if the password may not sign in, so that only its owner knows. */
+/**
+ * Takes as long if the password may not sign in, so that only its owner knows. An unknown e-mail
+ * waits for a turn of strangers, and so does the response to a wrong password from a browser that
+ * the account has not used before: a full queue does not reveal which accounts exist.
+ */
 async function verifyPassword(
-  passwords: Passwords, password: string, credentials: StoredCredentials | undefined,
+  { address, disconnectSignal }: AnonymousPageRequest, { passwords }: Portal, password: string,
+  { credentials, device }: {
+    readonly credentials: StoredCredentials | undefined; readonly device: string | undefined;
+  },
 ): Promise<boolean> {
-  const isRight = await passwords.verify(password, credentials?.passwordHash);
-  return isRight && credentials?.isPasswordOff !== true;
+  const signal = disconnectSignal();
+  const stranger = strangerClient(address, signal);
+  if (!credentials) return passwords.verify(password, undefined, stranger);
+  const client = passwordClient(credentials, signal, device === undefined ? 'new' : 'known');
+  const isRight = await passwords.verify(password, credentials.passwordHash, client);
+  if (isRight && !credentials.isPasswordOff) return true;
+  if (device === undefined) await passwords.takeTurn(stranger);
+  return false;
 }
 
 /** Does not wait for the write: the response time must not reveal that the account exists. */
 function logFailedSignIn(
-  { address }: AnonymousPageRequest, { store, limits, report }: Portal, credentials: Credentials,
-  subject: string,
+  { address, record }: AnonymousPageRequest, { store, limits, report }: Portal,
+  credentials: Credentials, subject: string,
 ): void {
+  const { sellerId, accountId } = credentials;
+  Object.assign(record, { securityEvent: 'sign_in_failed', sellerId, accountId });
   if (!limits.takeLogEntry(credentials)) return;
-  const { sellerId } = credentials;
   store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
     .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }
@@ -287,7 +301,10 @@ async function answer(
   const reject = (detail: string): Reply => renderSignIn(
     request, portal, { to: form.get('to'), draft }, { form, errors: NO_ERRORS, detail },
   );
-  if ('detail' in outcome) return reject(outcome.detail);
+  if ('detail' in outcome) {
+    request.record.securityEvent = 'sign_in_failed';
+    return reject(outcome.detail);
+  }
   const { credentials, use } = outcome;
   const reply = await completeSignIn(request, portal, {
     verified: credentials, to: toPagePath(form.get('to')), draft,

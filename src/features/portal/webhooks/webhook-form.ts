@@ -1,4 +1,5 @@
 /** Creating and editing webhooks. The secret is shown once, in the response to the form. */
+import { undefinedIf } from '../../../domain/error.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { parseNewWebhook } from '../../../domain/webhooks/webhook-input.ts';
@@ -9,7 +10,7 @@ import { getWebhooks } from '../../webhooks/routes.ts';
 import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
-import { type Form, nonceField, toWriteContext, undefinedIf } from '../forms/form.ts';
+import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
 import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';

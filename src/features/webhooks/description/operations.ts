@@ -188,7 +188,7 @@ export const messageOperation: WebhookOperation = {
     + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} changes, in order and at least once; one change, if its `
     + '`delivery` is `single`; or a test. Signed '
     + 'according to Standard Webhooks 1.0.0: verify the signature over the raw body before you '
-    + 'parse it.',
+    + 'parse it. In a catalogue that was restored from a backup, `data` has its `generation`.',
   headers: [
     {
       field: 'webhook-id', required: true, schema: text, example: 'msg_8e0397',

@@ -9,6 +9,7 @@ import {
   count, describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
 } from '../../../api/description/schema.ts';
 import { positionSchema } from '../../../api/stock/stock-operations.ts';
+import { revisionSchema } from '../../../domain/revision.ts';
 import type { Schema } from '../../../domain/validation.ts';
 
 const optionalTime = nullable(time);
@@ -108,7 +109,7 @@ export const webhookSchemas = {
   },
   WebhookPage: pageOf('webhooks', refer('Webhook')),
   WebhookReplay: bodyOf({
-    position: { ...count, description: 'All changes after it are sent again.' },
+    position: { ...revisionSchema, description: 'All changes after it are sent again.' },
   }),
   WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...objectOf(attempt), description: 'An attempt to send a message.' },

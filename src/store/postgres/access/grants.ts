@@ -3,6 +3,7 @@
  * each node remembers it; everything else is read for every request, by the seller.
  */
 import type { SellerId } from '../../../domain/id.ts';
+import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import type { Grant } from '../../access-store.ts';
 import { mapGrant } from '../../sql/access/key-queries.ts';
 import { readId } from '../../sql/sql.ts';
@@ -11,13 +12,14 @@ import type { Query } from '../sql.ts';
 
 const FIND_OWNER = 'SELECT seller_id FROM key_owner WHERE hash = $1';
 const FIND_GRANT = `
-  SELECT k.id, k.scopes, k.address_ranges, k.expires_at, s.currency, s.currency_decimals, s.position
+  SELECT k.id, k.scopes, k.address_ranges, k.expires_at, k.lived_until, s.currency,
+    s.currency_decimals, s.position
   FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
   WHERE k.seller_id = $1 AND k.hash = $2 AND s.id = $1 AND k.revoked_at IS NULL
     AND s.disabled_at IS NULL`;
 
 export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant | undefined> {
-  const owners = new Map<string, SellerId>();
+  const owners = new BoundedMap<string, SellerId>(POSTGRES_KEY_OWNERS_LIMIT);
   /** Of this event-loop iteration: concurrent requests mostly have the same few keys. */
   const reading = new Map<string, Promise<Grant | undefined>>();
 
@@ -33,10 +35,6 @@ export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant 
     if (!row) return undefined;
     const sellerId = readId<SellerId>(row, 'seller_id');
     owners.set(hash, sellerId);
-    for (const oldest of owners.keys()) {
-      if (owners.size <= POSTGRES_KEY_OWNERS_LIMIT) break;
-      owners.delete(oldest);
-    }
     return sellerId;
   }
 

@@ -42,12 +42,14 @@ const TABLES = {
   import: { columns: IMPORT_ROW, onConflict: '' },
   idempotency: {
     columns: {
-      key_hash: 'bytea', part: 'bigint', fingerprint: 'bytea', at: 'bigint', outcome: 'text',
+      key_hash: 'bytea', part: 'bigint', fingerprint: 'bytea', at: 'bigint', lived_at: 'bigint',
+      outcome: 'text',
     },
     // NULL fails the transaction: a record that has not expired is to be replayed.
     onConflict: `ON CONFLICT (seller_id, key_hash, part) DO UPDATE
-      SET at = excluded.at, outcome = excluded.outcome, fingerprint = CASE
-        WHEN idempotency.at <= excluded.at - ${IDEMPOTENCY_LIFE_MS} THEN excluded.fingerprint END`,
+      SET at = excluded.at, lived_at = excluded.lived_at, outcome = excluded.outcome,
+        fingerprint = CASE WHEN idempotency.lived_at <= excluded.lived_at - ${IDEMPOTENCY_LIFE_MS}
+          THEN excluded.fingerprint END`,
   },
 } as const satisfies Readonly<Record<string, { columns: Columns; onConflict: string }>>;
 

@@ -8,6 +8,7 @@ import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { searchTextsOf } from '../../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
+import type { Moment } from '../../../runtime/clock.ts';
 import { timeAfter } from '../../rules/history.ts';
 import type { MovedSeller } from '../../rules/mutations/position-allocator.ts';
 import { encodeChange } from '../../sql/history/changes.ts';
@@ -64,16 +65,15 @@ const DELETE_MINUTES = 'DELETE FROM change_minute WHERE seller_id = $1 AND minut
 
 /**
  * The statements between BEGIN and COMMIT; none if nothing was written.
- * @param at Milliseconds since 1970.
  */
 export function writeRows(
-  set: WorkingSet, at: number, isDistributed: boolean,
+  set: WorkingSet, { wall: at, lived }: Moment, isDistributed: boolean,
 ): readonly Statement[] {
   const inserts = openRowInserts(isDistributed);
   addChanges(inserts, set);
   for (const record of set.imports) inserts.add('import', ...encodeImport(record));
   for (const { sellerId, keyHash, part, fingerprint, outcome } of set.records) {
-    inserts.add('idempotency', sellerId, keyHash, part, fingerprint, at, outcome);
+    inserts.add('idempotency', sellerId, keyHash, part, fingerprint, at, lived, outcome);
   }
   const moved = set.positions.listMoved();
   const statements = [...set.sellers].flatMap(([id, seller]) => [

@@ -1,7 +1,11 @@
-/** Checks that only a database needs: what the server promises, and rows that nothing finds. */
+/**
+ * Checks that only a database needs: what the server promises, limits that the role needs behind a
+ * pooler, and rows that nothing finds.
+ */
 import { fault, fillIn, type Finding, note, warning } from '../../sql/check/finding.ts';
 import { readInteger, readText } from '../../sql/sql.ts';
-import { queryOf, type Runner } from '../sql.ts';
+import { type ConnectOptions, SESSION_LIMITS } from '../connect/open-connection.ts';
+import { queryOf, type Query, type Runner } from '../sql.ts';
 
 /** Whether an acknowledged write survives a crash of the server, and a failover. */
 export async function* checkDurability(runner: Runner): AsyncGenerator<Finding> {
@@ -26,6 +30,31 @@ export async function* checkDurability(runner: Runner): AsyncGenerator<Finding> 
     yield note('Pages of the database have no checksums.',
       'With them, damage by a disk is noticed: stop the server and run pg_checksums --enable.');
   }
+}
+
+/** A Unix socket between pooler and server has no `tcp_user_timeout`. */
+const FIND_UNLIMITED = `
+  SELECT name, current_user::text AS role FROM pg_settings
+  WHERE name = ANY ($1::text[]) AND setting = '0'
+    AND (name <> 'tcp_user_timeout' OR inet_client_addr() IS NOT NULL)
+  ORDER BY name`;
+
+/** Behind a pooler in transaction mode: what is unlimited in the sessions that nodes get. */
+export async function findUnlimited(
+  query: Query, { poolMode }: Pick<ConnectOptions, 'poolMode'>,
+): Promise<Finding | undefined> {
+  if (poolMode !== 'transaction') return undefined;
+  const rows = await query(FIND_UNLIMITED, Object.keys(SESSION_LIMITS));
+  const [{ role } = {}] = rows;
+  if (role === undefined) return undefined;
+  const names = rows.map((row) => readText(row, 'name'));
+  const commands = names.map((name) =>
+    `ALTER ROLE "${role}" SET ${name} = '${SESSION_LIMITS[name]}ms';`);
+  return warning(
+    `Sessions behind the pooler have no ${names.join(', no ')}: a node that is paused or lost can `
+      + 'block the writes of its sellers for as long as it is gone.',
+    `Run ${commands.join(' ')} and then RECONNECT in pgbouncer's console.`,
+  );
 }
 
 const FOREIGN_ROWS = `

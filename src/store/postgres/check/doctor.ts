@@ -15,18 +15,20 @@ import {
 } from '../../sql/check/finding.ts';
 import { JSON_SCAN } from '../../sql/check/history.ts';
 import { secretScans } from '../../sql/check/secrets.ts';
-import { readId, type Row } from '../../sql/sql.ts';
+import { readId } from '../../sql/sql.ts';
 import { openConnection } from '../connect/open-connection.ts';
 import { explainOpening } from '../connect/opening-failures.ts';
 import { readConnectOptions } from '../database.ts';
-import { DOCTOR_PAGE_ROWS } from '../limits.ts';
-import { assertSchema, assertServerKey, makePatientRunner } from '../schema/migrate.ts';
-import { queryOf, type Runner } from '../sql.ts';
+import { POSTGRES_CURSOR_ROWS } from '../limits.ts';
+import { assertSchema, assertServerKey, liftLimits, makePatientRunner } from '../schema/migrate.ts';
+import { queryOf, readByCursor, type Runner } from '../sql.ts';
 import { PostgresError } from '../wire/errors.ts';
-import { checkDurability, checkReferences } from './database-checks.ts';
+import { checkDurability, checkReferences, findUnlimited } from './database-checks.ts';
 
 /** What finds something without a scan of catalogues. */
 type Search = (runner: Runner) => AsyncIterable<Finding>;
+
+const LIMITS_CHECK = { name: 'limits', subject: 'time limits of sessions behind the pooler' };
 
 /** `find` of each must be called before the next one. @throws AppError as a server does */
 export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator<Check> {
@@ -39,11 +41,14 @@ export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator
     await assertSchema(query);
     await assertServerKey(query, key);
     await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const unlimited = await findUnlimited(query, connect);
+    await liftLimits(query);
     const make = (name: string, subject: string, search: Search): Check =>
       ({ name, subject, find: () => runCheck(runner, search) });
     const scanned = ({ name, subject, scans }: CatalogueCheck, first: number): Check =>
       make(name, subject, () => runScans(runner, scans, first));
     yield make('durability', 'settings and standbys of the database server', checkDurability);
+    if (unlimited) yield { ...LIMITS_CHECK, find: () => [unlimited] };
     yield make('references', 'rows of sellers, and tables that find them', checkReferences);
     for (const check of CATALOGUE_CHECKS) yield scanned(check, 1);
     yield make('snapshots', 'snapshots of products in the history, as JSON',
@@ -88,9 +93,9 @@ async function* listOwners(runner: Runner, first: number): AsyncGenerator<number
   const query = queryOf(runner);
   for (let last = 0; ;) {
     const rows = await query('SELECT id FROM seller WHERE id > $1 ORDER BY id LIMIT $2',
-      last, DOCTOR_PAGE_ROWS);
+      last, POSTGRES_CURSOR_ROWS);
     for (const row of rows) yield last = readId<SellerId>(row, 'id');
-    if (rows.length < DOCTOR_PAGE_ROWS) return;
+    if (rows.length < POSTGRES_CURSOR_ROWS) return;
   }
 }
 
@@ -103,17 +108,6 @@ async function* runScan(
     isJson: () => 'TRUE', // see JSON_SCAN
     members: (column) => `json_each_text(${column}::json)`,
   };
-  for await (const row of readRows(runner, select(dialect))) yield* visit(row);
-}
-
-async function* readRows(runner: Runner, text: string): AsyncGenerator<Row> {
-  const fetch = { text: `FETCH ${DOCTOR_PAGE_ROWS} FROM doctor_rows`, values: [] };
-  const declare = { text: `DECLARE doctor_rows NO SCROLL CURSOR FOR ${text}`, values: [] };
-  for (let [, page] = await runner.run([declare, fetch]); ;) {
-    const { rows = [] } = page ?? {};
-    yield* rows;
-    if (rows.length < DOCTOR_PAGE_ROWS) break;
-    [page] = await runner.run([fetch]);
-  }
-  await runner.run([{ text: 'CLOSE doctor_rows', values: [] }]);
+  const rows = readByCursor(runner, { text: select(dialect), values: [] });
+  for await (const page of rows) for (const row of page) yield* visit(row);
 }

@@ -4,6 +4,7 @@
  * writes. A password in a URL is rejected, since command lines and logs show it.
  */
 import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import { POSTGRES_CONNECT_TIMEOUT_MS } from '../wire/limits.ts';
 import type { Server } from '../wire/socket.ts';
 import type { ConnectOptions } from './open-connection.ts';
@@ -38,6 +39,7 @@ export function parseDatabaseUrl(
   if (unknown !== undefined) throw new Error(`invalid URI query parameter: "${unknown}"`);
   const user = decode(login) || parameters.get('user') || userInfo().username;
   const database = decode(path) || parameters.get('dbname') || user;
+  const passwordFile = resolveFile(parameters.get('passfile') ?? environment['PGPASSFILE']);
   const timeout = parameters.get('connect_timeout') ?? '0';
   if (!/^\d{1,4}$/.test(timeout)) throw invalidValue('connect_timeout', timeout);
   return {
@@ -48,8 +50,7 @@ export function parseDatabaseUrl(
     targetSessionAttrs: readChoice(parameters, 'target_session_attrs', ['read-write', 'any']),
     poolMode: readChoice(parameters, 'pool_mode', ['session', 'transaction']),
     findPassword: (server) => findPassword(server, user, database, {
-      ...environment,
-      ...(parameters.has('passfile') ? { PGPASSFILE: parameters.get('passfile') } : {}),
+      ...environment, PGPASSFILE: passwordFile,
     }),
   };
 }
@@ -73,14 +74,20 @@ function parseServers(hostList: string, parameters: UrlParameters): readonly Ser
 }
 
 function readTls(host: string, parameters: UrlParameters): Omit<Server, 'host' | 'port'> {
+  const authorities = parameters.get('sslrootcert');
   const isLocal = LOOPBACK.test(host) || host.startsWith('/');
   return {
     sslMode: readChoice(parameters, 'sslmode', ['disable', 'require', 'verify-ca', 'verify-full'],
       isLocal ? 'disable' : 'verify-full'),
-    sslRootCert: parameters.get('sslrootcert'),
-    sslCert: parameters.get('sslcert'),
-    sslKey: parameters.get('sslkey'),
+    sslRootCert: authorities === 'system' ? authorities : resolveFile(authorities),
+    sslCert: resolveFile(parameters.get('sslcert')),
+    sslKey: resolveFile(parameters.get('sslkey')),
   };
+}
+
+/** Once: the process may change its working directory, and each connection reads the file. */
+function resolveFile(path: string | undefined): string | undefined {
+  return path && resolve(path);
 }
 
 function readChoice<Choice extends string>(

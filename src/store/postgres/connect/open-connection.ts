@@ -7,6 +7,10 @@ import { Connection } from '../wire/connection.ts';
 import { ConnectionLostError, PostgresError } from '../wire/errors.ts';
 import { describeServer, type Server } from '../wire/socket.ts';
 import { type SessionOptions, startSession } from '../wire/startup.ts';
+import {
+  POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS, POSTGRES_LOCK_TIMEOUT_MS, POSTGRES_STATEMENT_TIMEOUT_MS,
+  POSTGRES_TCP_KEEPALIVE_SECONDS, POSTGRES_TCP_USER_TIMEOUT_MS,
+} from '../limits.ts';
 
 export interface ConnectOptions extends SessionOptions {
   /** Tried in this order. */
@@ -16,6 +20,19 @@ export interface ConnectOptions extends SessionOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** So that a statement ends on the server, too, when nobody waits for it any more. */
+export const SESSION_LIMITS: Readonly<Record<string, string>> = {
+  statement_timeout: String(POSTGRES_STATEMENT_TIMEOUT_MS),
+  lock_timeout: String(POSTGRES_LOCK_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS),
+  tcp_user_timeout: String(POSTGRES_TCP_USER_TIMEOUT_MS),
+};
+/** So that a client that is paused or unreachable keeps no locks. Unix sockets ignore them. */
+const NETWORK_SETTINGS = {
+  tcp_user_timeout: String(POSTGRES_TCP_USER_TIMEOUT_MS),
+  tcp_keepalives_idle: String(POSTGRES_TCP_KEEPALIVE_SECONDS),
+  tcp_keepalives_interval: String(POSTGRES_TCP_KEEPALIVE_SECONDS),
+};
 const STATE = `SELECT current_setting('transaction_read_only') AS read_only`;
 const SET = `SELECT set_config(name, value, false)
   FROM unnest($1::text[], $2::text[]) AS setting (name, value)`;
@@ -41,7 +58,8 @@ async function openOne(server: Server, options: ConnectOptions): Promise<Connect
   const { poolMode, targetSessionAttrs, connectTimeoutMs: timeoutMs } = options;
   const connection = new Connection(await startSession(server, options));
   try {
-    const settings = poolMode === 'session' ? Object.entries(options.settings ?? {}) : [];
+    const settings = poolMode !== 'session' ? []
+      : Object.entries({ ...NETWORK_SETTINGS, ...options.settings });
     const values = [settings.map(([name]) => name), settings.map(([, value]) => value)];
     const [result] = await connection.run(
       [{ text: STATE, values: [], isUnnamed: true }, { text: SET, values, isUnnamed: true }],

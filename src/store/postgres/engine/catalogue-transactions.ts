@@ -1,16 +1,19 @@
 /**
- * The two ways to commit changes of catalogues. Optimistically: the sellers are as this node's last
- * transaction left them, which the compare-and-set of their positions proves; one round trip. With
- * a lock: the seller's row is locked and what the mutations name is loaded first; two round trips,
- * and nothing can come in between.
+ * The three ways to commit changes of catalogues. Optimistically: the sellers are as this node's
+ * last transaction left them, which the compare-and-set of their positions proves; one round trip.
+ * With a lock: the seller's row is locked and what the mutations name is loaded first; two round
+ * trips, and nothing can come in between. From a snapshot, if the mutations name many rows: these
+ * are loaded before, without a lock, and the compare-and-set proves that nothing came in between.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
+import { BoundedMap } from '../../../runtime/bounded-map.ts';
+import type { Moment } from '../../../runtime/clock.ts';
 import { timeAfter } from '../../rules/history.ts';
 import type { SellerState } from '../../rules/mutations/position-allocator.ts';
 import { StockLevelCache } from '../../rules/stock-levels.ts';
 import {
-  type Decision, decide, type Outcome, PartialMutationError,
+  type Decision, type DecisionContext, decide, type Outcome, PartialMutationError,
 } from '../../rules/working-set/decision.ts';
 import { NotLoadedError } from '../../rules/working-set/loaded-levels.ts';
 import { makeLoadedSeller, type LoadedSeller } from '../../rules/working-set/loaded-seller.ts';
@@ -19,13 +22,16 @@ import { isCreation, NamedRows } from '../../rules/working-set/named-rows.ts';
 import { loadSellers } from '../catalogue/load-sellers.ts';
 import { writeRows } from '../catalogue/write-rows.ts';
 import type { FindPlace } from './placement.ts';
-import { POSTGRES_CONFLICT_ATTEMPTS, POSTGRES_OUTCOME_ATTEMPTS } from '../limits.ts';
+import {
+  POSTGRES_CONFLICT_ATTEMPTS, POSTGRES_LOCKED_ROWS, POSTGRES_OUTCOME_ATTEMPTS,
+  POSTGRES_OUTCOME_LIMIT_MS, POSTGRES_SNAPSHOT_ATTEMPTS,
+} from '../limits.ts';
 import { ConnectionLostError, PostgresError } from '../wire/errors.ts';
 import { COMMIT, ROLLBACK, type Statement } from '../wire/statement-run.ts';
 import type { Pool } from '../wire/pool.ts';
 import {
-  explainFailure, isConflict, isDataError, isOutcomeUnknown, isUniqueViolation, NotCommittedError,
-  unknownOutcome,
+  explainFailure, isConflict, isDataError, isOutcomeUnknown, isPositionMoved, isUniqueViolation,
+  NotCommittedError, unknownOutcome,
 } from './failures.ts';
 
 const FIND_BATCH = 'SELECT FROM change WHERE seller_id = $1 AND position = $2 AND batch = $3';
@@ -39,23 +45,24 @@ const OUTCOME_DELAY_MS = 500;
 
 export class CatalogueTransactions {
   readonly #pool: Pool;
-  readonly #clock: () => number;
+  readonly #now: () => Moment;
   readonly #onCommit: (sellerId: SellerId, position: number) => void;
   readonly #findPlace: FindPlace | undefined;
   readonly #cache = new StockLevelCache();
   /** Sellers as this node's last transaction left them. */
-  readonly #remembered =
-    new Map<SellerId, { readonly state: SellerState; readonly lastImportId: number | undefined }>();
+  readonly #remembered = new BoundedMap<
+    SellerId, { readonly state: SellerState; readonly lastImportId: number | undefined }
+  >(REMEMBERED_LIMIT);
   /** Until when a seller is locked, because another node writes to it (`performance.now`). */
   readonly #contended = new Map<SellerId, number>();
 
   /** `onCommit` is called before mutations are acknowledged; `findPlace` is for Citus. */
   constructor(
-    pool: Pool, clock: () => number, onCommit: (sellerId: SellerId, position: number) => void,
+    pool: Pool, now: () => Moment, onCommit: (sellerId: SellerId, position: number) => void,
     findPlace?: FindPlace,
   ) {
     this.#pool = pool;
-    this.#clock = clock;
+    this.#now = now;
     this.#onCommit = onCommit;
     this.#findPlace = findPlace;
   }
@@ -75,16 +82,10 @@ export class CatalogueTransactions {
 
   /** Undefined if the sellers have to be locked. */
   async commitOptimistically(calls: CallsBySeller): Promise<readonly Outcome[] | undefined> {
-    const at = this.#clock();
+    const now = this.#now();
     const sellers = new Map([...calls.keys()].map((id) => [id, this.#recall(id)] as const));
     try {
-      const context = { isLocked: false, sellers, records: new Map(), cache: this.#cache, at };
-      const decision = decide([...calls.values()].flat(), context);
-      const statements = writeRows(decision.set, at, this.#findPlace !== undefined);
-      await this.#pool.run(statements, { isTransaction: true })
-        .catch((error: unknown) => failCommit(error, decision));
-      this.#remember(sellers, decision, at);
-      return decision.outcomes;
+      return await this.#commit(calls, now, { isLocked: false, sellers, records: new Map() });
     } catch (error) {
       for (const id of calls.keys()) this.#forget(id);
       if (error instanceof NotLoadedError || error instanceof PartialMutationError) {
@@ -116,7 +117,9 @@ export class CatalogueTransactions {
     let isComplete = loadsAll || earlier.length > 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#tryWithLock(calls, earlier, isComplete);
+        const isReadable = isComplete && earlier.length === 0;
+        return (isReadable ? await this.#tryFromSnapshots(calls) : undefined)
+          ?? await this.#tryWithLock(calls, earlier, isComplete);
       } catch (error) {
         for (const id of calls.keys()) this.#forget(id);
         const isInvalid = isDataError(error) || error instanceof PartialMutationError;
@@ -126,7 +129,7 @@ export class CatalogueTransactions {
         }
         if (isInvalid) return this.#divide(calls, error);
         if (error instanceof CommitOutcomeUnknownError) earlier = [...earlier, error];
-        await waitToRetry(error, attempt, earlier.length > 0);
+        await waitToRetry(error, attempt, earlier[0], this.#now().lived);
       }
     }
   }
@@ -149,14 +152,11 @@ export class CatalogueTransactions {
   #tryWithLock(
     calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
-    const rowsBySeller = new Map(calls.entries().map(([sellerId, sellerCalls]) => {
-      const rows = new NamedRows();
-      if (isComplete) for (const call of sellerCalls) rows.add(sellerId, call);
-      return [sellerId, rows] as const;
-    }));
+    const rowsBySeller = nameRows(calls, isComplete);
+    const access = isLarge(rowsBySeller) ? 'paged' : 'locked';
     return this.#pool.use(async (connection) => {
-      const at = this.#clock();
-      const { sellers, records } = await loadSellers(connection, rowsBySeller, at)
+      const now = this.#now();
+      const loaded = await loadSellers(connection, rowsBySeller, now.lived, access)
         .catch(failLoading);
       const results = unknownCommits.length === 0 ? []
         : await connection.run(unknownCommits.map(({ find }) => find)).catch(failLoading);
@@ -166,14 +166,44 @@ export class CatalogueTransactions {
         await connection.run([COMMIT]).catch(failLoading);
         return committed.outcomes;
       }
-      const context = { isLocked: isComplete, sellers, records, cache: this.#cache, at };
-      const decision = decide([...calls.values()].flat(), context);
-      const statements = writeRows(decision.set, at, this.#findPlace !== undefined);
-      await connection.run(statements.length > 0 ? [...statements, COMMIT] : [ROLLBACK])
-        .catch((error: unknown) => failCommit(error, decision));
-      this.#remember(sellers, decision, at);
-      return decision.outcomes;
+      return this.#commit(calls, now, { ...loaded, isLocked: isComplete }, (statements) =>
+        connection.run(statements.length > 0 ? [...statements, COMMIT] : [ROLLBACK]));
     });
+  }
+
+  /** Undefined if few rows are named, or the seller has to be locked: others change it. */
+  async #tryFromSnapshots(calls: CallsBySeller): Promise<readonly Outcome[] | undefined> {
+    const rowsBySeller = nameRows(calls, true);
+    if (!isLarge(rowsBySeller)) return undefined;
+    for (let attempts = 0; attempts < POSTGRES_SNAPSHOT_ATTEMPTS; attempts += 1) {
+      const now = this.#now();
+      try {
+        const loaded = await this.#pool.use((connection) =>
+          loadSellers(connection, rowsBySeller, now.lived, 'snapshot')).catch(failLoading);
+        return await this.#commit(calls, now, { ...loaded, isLocked: false, isSnapshot: true });
+      } catch (error) {
+        for (const id of calls.keys()) this.#forget(id);
+        if (isPositionMoved(error)) continue;
+        if (error instanceof PostgresError || error instanceof NotLoadedError
+          || error instanceof PartialMutationError) break;
+        throw error;
+      }
+    }
+    // Pages take many round trips: the other sellers are not locked for so long.
+    return calls.size > 1 ? this.#divide(calls, undefined) : undefined;
+  }
+
+  async #commit(
+    calls: CallsBySeller, now: Moment, context: Omit<DecisionContext, 'at' | 'cache'>,
+    write = (statements: readonly Statement[]): Promise<unknown> =>
+      this.#pool.run(statements, { isTransaction: true }),
+  ): Promise<readonly Outcome[]> {
+    const at = now.wall;
+    const decision = decide([...calls.values()].flat(), { ...context, at, cache: this.#cache });
+    await write(writeRows(decision.set, now, this.#findPlace !== undefined))
+      .catch((error: unknown) => failCommit(error, decision, this.#now().lived));
+    this.#remember(context.sellers, decision, at);
+    return decision.outcomes;
   }
 
   #recall(id: SellerId): LoadedSeller {
@@ -185,7 +215,7 @@ export class CatalogueTransactions {
     const moved = new Map(set.positions.listMoved());
     for (const [id, { state, imports }] of sellers) {
       const { position, lastProductId } = moved.get(id) ?? {};
-      this.#remembered.delete(id); // and set again: a Map keeps insertion order
+      this.#remembered.delete(id);
       if (!state) continue;
       this.#remembered.set(id, {
         state: position === undefined ? state : {
@@ -196,10 +226,6 @@ export class CatalogueTransactions {
       });
       if (position !== undefined) this.#onCommit(id, position);
     }
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= REMEMBERED_LIMIT) break;
-      this.#remembered.delete(oldest);
-    }
   }
 
   /** After a failure: nothing that was decided holds. */
@@ -209,13 +235,31 @@ export class CatalogueTransactions {
   }
 }
 
+function nameRows(
+  calls: CallsBySeller, isComplete: boolean,
+): ReadonlyMap<SellerId, NamedRows> {
+  return new Map(calls.entries().map(([sellerId, sellerCalls]) => {
+    const rows = new NamedRows();
+    if (isComplete) for (const call of sellerCalls) rows.add(sellerId, call);
+    return [sellerId, rows] as const;
+  }));
+}
+
+/** Whether so much of a seller is loaded that it is not locked while the server sends it. */
+function isLarge(rowsBySeller: ReadonlyMap<SellerId, NamedRows>): boolean {
+  return rowsBySeller.values().some(({ size }) => size > POSTGRES_LOCKED_ROWS);
+}
+
 /**
  * Waits before the next attempt. While an outcome is unknown, any error is retried.
  * @throws AppError after the last attempt, and for an error that another attempt would not change
  */
-async function waitToRetry(error: unknown, attempt: number, isUnknown: boolean): Promise<void> {
-  if (isUnknown) {
-    if (attempt >= POSTGRES_OUTCOME_ATTEMPTS) throw unknownOutcome(error);
+async function waitToRetry(
+  error: unknown, attempt: number, unknown: CommitOutcomeUnknownError | undefined, lived: number,
+): Promise<void> {
+  if (unknown) {
+    const isLate = lived - unknown.since >= POSTGRES_OUTCOME_LIMIT_MS;
+    if (isLate || attempt >= POSTGRES_OUTCOME_ATTEMPTS) throw unknownOutcome(error);
     await wait(OUTCOME_DELAY_MS * (attempt - 1));
   } else {
     if (attempt >= POSTGRES_CONFLICT_ATTEMPTS || !isConflict(error)) throw explainFailure(error);
@@ -229,22 +273,25 @@ class CommitOutcomeUnknownError extends Error {
   readonly outcomes: readonly Outcome[];
   /** Has a row if the transaction was committed. */
   readonly find: Statement;
+  /** In lived time. */
+  readonly since: number;
 
-  constructor(outcomes: readonly Outcome[], find: Statement, cause: unknown) {
+  constructor(outcomes: readonly Outcome[], find: Statement, since: number, cause: unknown) {
     super('', { cause });
     this.outcomes = outcomes;
     this.find = find;
+    this.since = since;
   }
 }
 
 /** @throws AppError if the outcome is unknown and no change could tell it */
-function failCommit(error: unknown, { set, outcomes }: Decision): never {
+function failCommit(error: unknown, { set, outcomes }: Decision, lived: number): never {
   if (!isOutcomeUnknown(error)) throw error;
   const [moved] = set.positions.listMoved();
   if (!moved) throw unknownOutcome(error);
   const [sellerId, { position }] = moved;
   const find = { text: FIND_BATCH, values: [sellerId, position, set.batch] };
-  throw new CommitOutcomeUnknownError(outcomes, find, error);
+  throw new CommitOutcomeUnknownError(outcomes, find, lived, error);
 }
 
 /** Nothing has been written yet. */

@@ -23,6 +23,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof PostgresError && error.sqlstate === '23505';
 }
 
+/** Whether the compare-and-set of a position, or of an idempotency record, has failed. */
+export function isPositionMoved(error: unknown): boolean {
+  return error instanceof PostgresError && error.sqlstate === '23502';
+}
+
 /** Whether the data of a mutation are the reason: an integrity constraint, or a value. */
 export function isDataError(error: unknown): boolean {
   return error instanceof PostgresError && /^2[23]/.test(error.sqlstate);

@@ -3,6 +3,7 @@
  * that what it reads stays as it is; one without a seller relies on unique keys.
  */
 import type { SellerId } from '../../../domain/id.ts';
+import type { Moment } from '../../../runtime/clock.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
 import type { Sql } from '../../sql/sql.ts';
@@ -23,25 +24,26 @@ interface SharedMutation<Value> {
   readonly idempotency?: IdempotencyScope | undefined;
   /** Executed once the seller is locked, in the same round trip. */
   readonly first?: readonly Statement[];
-  run(sql: Sql, at: number): Value | Promise<Value>;
+  run(sql: Sql, now: Moment): Value | Promise<Value>;
 }
 
 /** Resolves when the mutation is durable. */
 export type RunTransaction = <Value>(mutation: SharedMutation<Value>) => Promise<Value>;
 
-export function prepareRunTransaction(pool: Pool, clock: () => number): RunTransaction {
+export function prepareRunTransaction(pool: Pool, now: () => Moment): RunTransaction {
   /** The last mutation of each seller, which the next one waits for without a connection. */
   const last = new Map<SellerId, Promise<void>>();
 
   function transact<Value>(mutation: SharedMutation<Value>): Promise<Value> {
     const { sellerId, first = [] } = mutation;
     return pool.use(async (connection) => {
-      const at = clock();
+      const at = now();
       const sql = sqlOf(connection);
       await connection.run([BEGIN, ...(sellerId === undefined ? [] : [
         { text: 'SELECT FROM seller WHERE id = $1 FOR UPDATE', values: [sellerId] },
       ]), ...first]);
-      const value = await prepareRunOnce(sql)(mutation, at, () => mutation.run(sql, at));
+      const runOnce = prepareRunOnce(sql, () => at.lived);
+      const value = await runOnce(mutation, at.wall, () => mutation.run(sql, at));
       await connection.run([COMMIT]).catch((error: unknown) => {
         throw isOutcomeUnknown(error) ? unknownOutcome(error) : error;
       });

@@ -1,11 +1,9 @@
 /** Reads that differ from SQLite's: the feed, the newest time, and stock levels. */
-import { AppError } from '../../../domain/error.ts';
 import type { HistoryStore } from '../../history-store.ts';
-import { assertReached } from '../../rules/history.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
 import { copyLevel, LevelTable } from '../../rules/stock-levels.ts';
 import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
-import { historyQueries } from '../../sql/history/history-queries.ts';
+import { historyQueries, noSeller } from '../../sql/history/history-queries.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
 import { readInteger, type Sql } from '../../sql/sql.ts';
 import { LEVEL_COLUMNS, loadLevels, mapLevel } from '../catalogue/level-queries.ts';
@@ -32,21 +30,16 @@ const LIST_LEVELS = `
 const FIND_SUM = 'SELECT coalesce(sum(position), 0)::text AS sum FROM seller';
 
 export function historyReads(query: Query, sql: Sql) {
-  const shared = historyQueries(sql);
   return {
-    ...shared,
-    async listChanges(sellerId, page) {
-      const { after, limit, types, importId } = page;
-      if (types || importId !== undefined) return shared.listMatchingChanges(sellerId, page);
+    ...historyQueries(sql, async (sellerId, after, limit) => {
       const rows = await query(LIST_CHANGES, sellerId, after, limit);
       const [first] = rows;
-      if (!first) throw new AppError('not_found', 'There is no such seller.');
-      const position = readInteger(first, 'reached');
-      assertReached({ prunedTo: readInteger(first, 'pruned_to'), position }, after, 'after');
+      if (!first) throw noSeller();
       const changes = rows.filter((row) => row['position'] !== null)
         .map((row) => mapChange(sellerId, row));
-      return { changes, next: changes.at(-1)?.position ?? after, position };
-    },
+      const position = readInteger(first, 'reached');
+      return { changes, reach: { prunedTo: readInteger(first, 'pruned_to'), position } };
+    }),
     findSum: async () => (await query(FIND_SUM))[0]?.['sum'],
     async findNewestTime() {
       const [row] = await query(FIND_NEWEST_TIME);

@@ -1,6 +1,7 @@
 /**
- * Leases of the delivery of webhooks, in rows, by the database's clock; and how nodes notice the
- * changes of webhooks. Sellers are in 64 buckets, each with a lease.
+ * Leases of the delivery of webhooks, in rows; and how nodes notice the changes of webhooks.
+ * Sellers are in 64 buckets, each with a lease. A lease has expired once a node has seen the same
+ * row for a term by its own monotonic clock: no wall clock is compared.
  */
 import { hash } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
@@ -19,14 +20,18 @@ const REGISTER = `
   ON CONFLICT (seller_id) DO NOTHING`;
 /** Lets one node after the other renew its leases. */
 const LOCK = 'SELECT bucket FROM webhook_lease WHERE bucket = 0 FOR UPDATE';
-/** Those that the node holds come first: it gives up none that it need not. */
+/**
+ * Those that the node holds come first: it gives up none that it need not. $3 and $4 are buckets
+ * that have not been renewed, and what their rows say if that is still so.
+ */
 const RENEW = `
   WITH live AS (
     SELECT count(*) AS nodes, count(*) FILTER (WHERE id < $1) AS rank
     FROM node WHERE role = 'delivery' AND expires_at > ${DATABASE_TIME}
   ), available AS (
     SELECT bucket, row_number() OVER (ORDER BY holder <> $1, bucket) AS n
-    FROM webhook_lease WHERE holder = $1 OR expires_at <= ${DATABASE_TIME}
+    FROM webhook_lease WHERE holder = $1 OR expires_at = 0
+      OR (bucket, expires_at) IN (SELECT * FROM unnest($3::bigint[], $4::bigint[]))
   )
   UPDATE webhook_lease AS l SET holder = $1, expires_at = ${DATABASE_TIME} + $2::bigint
   FROM available AS a, live
@@ -36,6 +41,7 @@ const RENEW = `
 const LIST_SELLERS = `
   SELECT s.seller_id, s.bucket FROM webhook_seller AS s JOIN webhook_lease AS l
   ON l.bucket = s.bucket WHERE l.holder = $1`;
+const LIST_LEASES = 'SELECT bucket, expires_at FROM webhook_lease';
 /** All except some. */
 const GIVE_UP = `
   UPDATE webhook_lease SET holder = '', expires_at = 0
@@ -62,13 +68,24 @@ export function bucketOf(sellerId: SellerId): number {
 
 export function webhookLeases(database: Runner): WebhookLeases {
   const query = queryOf(database);
+  /** What the row of each bucket says, and since when (`performance.now`). */
+  const seen = new Map<number, { readonly expiresAt: number; readonly since: number }>();
   return {
     async renew(nodeId, termMs) {
+      const now = performance.now();
+      const expired = [...seen].filter(([, { since }]) => now - since >= termMs);
+      const columns = [expired.map(([n]) => n), expired.map(([, { expiresAt }]) => expiresAt)];
       const results = await database.run([
         { text: LOCK, values: [] }, ...renewNode(nodeId, 'delivery', termMs),
-        { text: RENEW, values: [nodeId, termMs] }, { text: LIST_SELLERS, values: [nodeId] },
+        { text: RENEW, values: [nodeId, termMs, ...columns] }, { text: LIST_LEASES, values: [] },
       ], { isTransaction: true });
-      const [renewed = [], sellers = []] = results.slice(-2).map(({ rows }) => rows);
+      const [renewed = [], leases = []] = results.slice(-2).map(({ rows }) => rows);
+      const since = performance.now();
+      for (const row of leases) {
+        const [bucket, expiresAt] = [readInteger(row, 'bucket'), readInteger(row, 'expires_at')];
+        if (seen.get(bucket)?.expiresAt !== expiresAt) seen.set(bucket, { expiresAt, since });
+      }
+      const sellers = await query(LIST_SELLERS, nodeId); // many: not while others are locked out
       return {
         buckets: new Set(renewed.map((row) => readInteger(row, 'bucket'))),
         sellers: new Map(sellers.map((row) =>

@@ -5,6 +5,7 @@
  * version. On Citus, tables of sellers are distributed by the seller, and global tables are on
  * every node. A database belongs to one server key, which a check value recognizes.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
 import { deriveAuditKey } from '../../rules/audit.ts';
@@ -12,18 +13,20 @@ import type { ServerKey } from '../../rules/server-key.ts';
 import { prepareAuditLog } from '../../sql/accounts/audit.ts';
 import { readText } from '../../sql/sql.ts';
 import { assertKnown, FIRST_VERSION } from '../../sql/schema-version.ts';
+import { SESSION_LIMITS } from '../connect/open-connection.ts';
 import { POSTGRES_MAINTENANCE_TIMEOUT_MS } from '../limits.ts';
+import { assertNoServers } from '../nodes/node-table.ts';
 import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';
 import type { Connection } from '../wire/connection.ts';
 
 const SCHEMA = new URL('schema.sql', import.meta.url);
 /** SQL files. The first one migrates FIRST_VERSION to the next version. */
-const MIGRATIONS: readonly URL[] = [];
-const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
+const MIGRATIONS: readonly URL[] = [new URL('migration-25.sql', import.meta.url)];
+export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Tables without a seller in their key. */
 const GLOBAL_TABLES = [
-  'account_email', 'invitation', 'setting', 'node', 'webhook_seller', 'webhook_lease',
+  'account_email', 'invitation', 'setting', 'node', 'webhook_seller', 'webhook_lease', 'lived_time',
 ];
 /** What distributes a table, unless it is its `seller_id`. */
 const DISTRIBUTION_COLUMNS = new Map([
@@ -37,6 +40,8 @@ export const PUT_SETTING = `INSERT INTO setting (name, value) VALUES ($1, $2)
 const VERSION_SETTING = 'schema_version';
 /** The setting that recognizes the server's key. */
 const KEY_SETTING = 'server_key_check';
+/** The setting with the 32 bytes of the generation, in hexadecimal digits, if there is one. */
+export const GENERATION_SETTING = 'generation';
 /** The setting of a database that a move has not filled yet. */
 export const MOVE_SETTING = 'move';
 
@@ -52,10 +57,12 @@ export async function migrate(
   const query = queryOf(runner);
   await query('BEGIN');
   try {
+    await liftLimits(query);
     await query('SELECT pg_advisory_xact_lock($1)', LOCK_NUMBER);
     const from = await findVersion(query);
     const to = FIRST_VERSION + migrations.length;
     if (from !== 0) assertKnownVersion(from, to);
+    if (from !== 0 && from < to) await assertNoServers(query);
     const before = await listTables(query);
     const files = from === 0 ? [SCHEMA, ...migrations] : migrations.slice(from - FIRST_VERSION);
     for (const file of files) {
@@ -97,11 +104,27 @@ export function makePatientRunner(connection: Connection): Runner {
   };
 }
 
+/** The role may have limits for the statements of nodes; an update takes as long as it takes. */
+export async function liftLimits(query: Query): Promise<void> {
+  for (const name of Object.keys(SESSION_LIMITS)) await query(`SET LOCAL ${name} = 0`);
+}
+
 /** 0 for an empty database. */
 async function findVersion(query: Query): Promise<number> {
   const tables = await listTables(query);
   if (!tables.includes('setting')) return 0;
   return Number(await findSetting(query, VERSION_SETTING) ?? 0);
+}
+
+/** Servers read it only when they start. @throws AppError `unavailable` while one runs */
+export async function beginGeneration(query: Query): Promise<void> {
+  await assertNoServers(query);
+  await query(PUT_SETTING, GENERATION_SETTING, randomBytes(32).toString('hex'));
+}
+
+export async function findGeneration(query: Query): Promise<Uint8Array | undefined> {
+  const text = await findSetting(query, GENERATION_SETTING);
+  return text === undefined ? undefined : Buffer.from(text, 'hex');
 }
 
 export async function findSetting(query: Query, name: string): Promise<string | undefined> {

@@ -106,7 +106,8 @@ export class Connection {
         this.#waiting.splice(index, 1);
         exchange.settle(new ConnectionLostError(error.message, false));
       } else {
-        this.cancel().catch(() => {}); // the server may be gone
+        // A statement that is late itself, and is nobody else's. The server may be gone.
+        if (this.#inFlight.length === 1) this.cancel().catch(() => {});
         this.destroy(error);
       }
     }, timeoutMs);

@@ -12,6 +12,11 @@ export const POSTGRES_KEEP_ALIVE_MS = 10_000;
 export const POSTGRES_MESSAGE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** The rows of one pipeline. */
 export const POSTGRES_RESULT_LIMIT_BYTES = 256 * 1024 * 1024;
+/**
+ * Size of a transaction's parameters above which a Sync follows each statement: they may arrive in
+ * parts. Smaller ones fit into the smallest socket buffer, 16 KiB.
+ */
+export const POSTGRES_SYNC_BYTES = 8 * 1024;
 /** Pipelines of one connection that wait for their answers; further ones wait to be sent. */
 export const POSTGRES_PIPELINE_LIMIT = 256;
 /** Pipelines in flight on each connection of a pool before it opens one more. */

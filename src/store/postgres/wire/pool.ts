@@ -4,7 +4,7 @@
  * fail at once with the cause, and attempts to connect are spaced out.
  */
 import { type Backoff, retryDelayMs } from '../../../runtime/backoff.ts';
-import { Histogram } from '../../../runtime/histogram.ts';
+import { makeHistogram } from '../../../runtime/histogram.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLostError, PoolExhaustedError } from './errors.ts';
 import {
@@ -37,7 +37,7 @@ export class Pool {
   /** Those that callers have to themselves. */
   readonly #exclusive = new Set<Connection>();
   readonly #waiting = new Set<Waiter>();
-  readonly #roundTrips = new Histogram(ROUND_TRIP_BOUNDS);
+  readonly #roundTrips = makeHistogram(ROUND_TRIP_BOUNDS);
   readonly #closed = Promise.withResolvers<void>();
   #opening = 0;
   #failures = 0;

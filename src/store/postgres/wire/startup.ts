@@ -1,8 +1,11 @@
 /**
  * The start of a session: startup message and authentication (PostgreSQL manual, "Start-up"). A
  * server must authenticate by SCRAM-SHA-256 or by what needs no password. It does not get the
- * password itself, nor its MD5 hash, which is as good as the password.
+ * password itself, nor its MD5 hash, which is as good as the password. A server that accepts a
+ * client without SCRAM proves nothing: where a password is configured, its certificate, or the
+ * folder of its socket, must have proven which server it is.
  */
+import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { parseError, ProtocolError, unexpectedMessage } from './errors.ts';
@@ -12,6 +15,8 @@ import { startScram } from './scram.ts';
 import { openSocket, type Server } from './socket.ts';
 
 const PROTOCOL_VERSION = 3 << 16;
+/** The mode of a folder in which every user can create a socket. */
+const OTHERS_WRITE = 0o002;
 /** Codes of authentication messages. */
 const [OK, SASL, SASL_CONTINUE, SASL_FINAL] = [0, 10, 11, 12] as const;
 
@@ -93,13 +98,19 @@ async function authenticate(
     return { code, text: body.toString('utf8', 4) };
   };
   const { code, text } = await next();
-  if (code === OK) return;
-  if (code !== SASL) {
+  if (code === OK && await isVerified(server)) return;
+  if (code !== SASL && code !== OK) {
     throw new ProtocolError(`the server asks for authentication method ${code}; this client only `
-      + 'has SCRAM-SHA-256: let pg_hba.conf say scram-sha-256, and set the password again if it '
+      + 'has SCRAM-SHA-256: set scram-sha-256 in pg_hba.conf, and set the password again if it '
       + 'is stored as MD5');
   }
   const password = await options.findPassword(server);
+  if (code === OK) {
+    if (password === undefined) return;
+    throw new ProtocolError('the server did not prove that it knows the password, so it may be '
+      + 'another one: set scram-sha-256 in pg_hba.conf (a pooler: auth_type), or verify its '
+      + 'certificate with sslmode=verify-full, or configure no password');
+  }
   if (password === undefined) {
     throw new Error('no password supplied: set PGPASSWORD, or add a line to ~/.pgpass');
   }
@@ -113,4 +124,10 @@ async function authenticate(
   socket.write(new MessageWriter().message('p', answer).take());
   scram.verify((await next(SASL_FINAL)).text);
   await next(OK);
+}
+
+/** Whether only the right server can have answered: by its certificate, or by its socket. */
+async function isVerified({ host, sslMode }: Server): Promise<boolean> {
+  if (host.startsWith('/')) return ((await stat(host)).mode & OTHERS_WRITE) === 0;
+  return sslMode === 'verify-full' || sslMode === 'verify-ca';
 }

@@ -1,10 +1,14 @@
 /**
  * A pipeline of statements, answered by one result each. All of them are one transaction, unless
- * one was begun before. If a statement fails, the server skips the rest.
+ * one was begun before. If a statement fails, the server skips the rest, or rejects it (25P02).
+ *
+ * A server that waits in the middle of a pipeline for the rest of it obeys no timeout and keeps its
+ * locks, for as long as a client is paused. After Sync, `idle_in_transaction_session_timeout` ends
+ * the wait: so one precedes whatever is large in a transaction.
  */
 import { PostgresError, ProtocolError } from './errors.ts';
 import { Exchange } from './exchange.ts';
-import { POSTGRES_RESULT_LIMIT_BYTES } from './limits.ts';
+import { POSTGRES_RESULT_LIMIT_BYTES, POSTGRES_SYNC_BYTES } from './limits.ts';
 import type { MessageWriter } from './message-writer.ts';
 import type { PreparedStatement, PreparedStatements } from './prepared-statements.ts';
 import {
@@ -28,6 +32,8 @@ export interface Result {
 export interface RunOptions {
   /** Puts BEGIN before and COMMIT after the statements, and rolls back if one fails. */
   readonly isTransaction?: boolean;
+  /** Whose statements they are, where sellers take turns. */
+  readonly owner?: unknown;
   /** How long the answer may take; then it is cancelled and the connection closed. */
   readonly timeoutMs?: number;
 }
@@ -58,31 +64,42 @@ export class StatementRun extends Exchange<readonly Result[]> {
 
   override write(writer: MessageWriter, prepared: PreparedStatements | undefined): void {
     const parameters = this.#statements.map(encodeStatement);
+    const isTransaction = this.#statements[0]?.text.startsWith('BEGIN') === true
+      || this.#statements.at(-1) === COMMIT; // else Sync would end one
+    const isSynchronized = isTransaction && parameters.flat()
+      .reduce((sum, value) => sum + (value?.length ?? 0), 0) > POSTGRES_SYNC_BYTES;
     let expected = '';
+    const sync = (): void => {
+      writer.message('S');
+      expected += 'Z';
+    };
     for (const { text, isUnnamed } of this.#statements) {
       // In a part of its own, so that no failure of another statement prevents it.
       const statement = isUnnamed ? undefined : prepared?.use(text, (created, toClose) => {
         if (toClose !== undefined) writer.message('C', `S${toClose}`);
         writer.message('P', created.name, text, NO_TYPES).message('D', `S${created.name}`);
-        writer.message('S');
         this.#described.push(created);
-        expected += toClose === undefined ? '1tTZ' : '31tTZ';
+        expected += toClose === undefined ? '1tT' : '31tT';
+        sync();
       });
-      this.#prepared.push(statement ?? { name: '', columns: [], lastUse: 0 });
+      this.#prepared.push(statement ?? { name: '', columns: [] });
     }
     this.#prepared.forEach((statement, index) => {
       const { name } = statement;
-      expected += name === '' ? '12TDC' : '2DC';
       if (name === '') {
         writer.message('P', '', this.#statements[index]?.text ?? '', NO_TYPES);
         this.#described.push(statement);
+        expected += '1';
+        if (isSynchronized) sync();
       }
+      expected += name === '' ? '2TDC' : '2DC';
       writer.bind(name, parameters[index] ?? []);
       if (name === '') writer.message('D', 'P');
       writer.message('E', '', 0); // all rows
+      if (isSynchronized && index < this.#prepared.length - 1) sync();
     });
-    writer.message('S');
-    this.expect(`${expected}Z`);
+    sync();
+    this.expect(expected);
   }
 
   protected override take(type: string, buffer: Buffer, start: number, end: number): void {

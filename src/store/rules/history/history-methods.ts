@@ -1,5 +1,6 @@
 /** The methods of the ports that read the history, or change it in many steps. */
 import type { SellerId } from '../../../domain/id.ts';
+import type { LivedTime } from '../../../runtime/clock.ts';
 import type { MovementFilter } from '../../history-store.ts';
 import type { Store } from '../../store.ts';
 import { openImportDryRun, openStockDryRun } from '../../temporary/dry-run.ts';
@@ -16,11 +17,10 @@ import { listTopMovers, sumStockChanges } from './stock-sums.ts';
 interface HistoryMethodsOptions {
   readonly queries: HistoryQueries;
   readonly run: RunMutation;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  readonly lived: LivedTime;
 }
 
-export function historyMethods({ queries, run, clock }: HistoryMethodsOptions) {
+export function historyMethods({ queries, run, lived }: HistoryMethodsOptions) {
   const spanOf = (sellerId: SellerId, query: Span & Pick<MovementFilter, 'since' | 'until'>) =>
     findSpan(queries, sellerId, query, query);
   return {
@@ -35,7 +35,8 @@ export function historyMethods({ queries, run, clock }: HistoryMethodsOptions) {
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
     startRevert: (write, request) => startRevert({ queries, write, request, run }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
-    pruneIdempotency: () => pruneIdempotency(queries, run, clock()),
+    findTimeLivedAgo: async (livedMs) => queries.findTimeLivedAt(lived.read() - livedMs),
+    pruneIdempotency: () => pruneIdempotency(queries, run, lived.read()),
     dryRunImport: (sellerId, mode) => openImportDryRun(sellerId, mode, queries),
     dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
       queries.readLevels(actor.sellerId, changes, source)),

@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
+import { forgottenUpTo } from '../../../runtime/clock.ts';
 import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../limits.ts';
 import { listAll } from '../../list-all.ts';
 import type { RunMutation } from '../mutations/registry.ts';
@@ -23,11 +24,11 @@ export function pruneHistory(
   });
 }
 
-/** Removes the idempotency records that have expired by this time, also of inactive sellers. */
+/** Removes the idempotency records that have expired at this lived time, of all sellers. */
 export function pruneIdempotency(
-  queries: HistoryQueries, run: RunMutation, at: number,
+  queries: HistoryQueries, run: RunMutation, lived: number,
 ): Promise<void> {
-  const before = at - IDEMPOTENCY_LIFE_MS;
+  const before = forgottenUpTo(lived, IDEMPOTENCY_LIFE_MS);
   return pruneEverySeller(queries, async function* (sellerId) {
     while (await queries.hasOldRecords(sellerId, before)) {
       yield run('pruneIdempotency', { sellerId, before });

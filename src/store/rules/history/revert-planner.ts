@@ -14,7 +14,7 @@ import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import type { RevertRequest } from '../../revert-store.ts';
 import type { TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
 import { assertReached, type ChainedChange } from '../history.ts';
-import { conflictOf, RevertedChain, type RevertPlan, SelectedChanges } from '../revert.ts';
+import { conflictOf, RevertedChain, type RevertPlan, selectChanges } from '../revert.ts';
 import { followChains } from './chains.ts';
 import type { HistoryQueries } from './queries.ts';
 
@@ -39,7 +39,7 @@ interface ReadChain {
   readonly touched: TouchedProduct;
   readonly current: Product | undefined;
   readonly reverted: RevertedChain;
-  readonly selected: SelectedChanges;
+  readonly isSelected: ReturnType<typeof selectChanges>;
   /** Where to continue; undefined at the end. */
   next: number | undefined;
   last?: ChainedChange;
@@ -148,7 +148,7 @@ export class RevertPlanner {
       return {
         touched: touchedProduct, current, next: current?.position ?? deletions?.get(id),
         reverted: new RevertedChain(currency),
-        selected: new SelectedChanges(this.#changes, (id) => this.#reverts.get(id)),
+        isSelected: selectChanges(this.#changes, (id) => this.#reverts.get(id)),
       };
     });
   }
@@ -179,7 +179,7 @@ export class RevertPlanner {
       chain.ownChange = change;
       return false;
     }
-    chain.reverted.add(change, chain.selected.add(change));
+    chain.reverted.add(change, chain.isSelected(change));
     if (isEnd) chain.first = change.position;
     else chain.next = change.previousPosition;
     return !isEnd;

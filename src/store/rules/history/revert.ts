@@ -41,7 +41,7 @@ export async function startRevert(options: RevertOptions): Promise<Revert> {
     await run.start();
     return run;
   } catch (error) {
-    run.close();
+    run[Symbol.dispose]();
     throw error;
   }
 }
@@ -98,7 +98,7 @@ class RevertRun implements Revert {
     return (await this.#write([], { part: 1, counts: this.#counts })).position;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#touched.close();
   }
 

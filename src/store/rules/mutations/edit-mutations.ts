@@ -10,7 +10,7 @@ import { countEdits, type OpenRecord, type WriteActor } from './import-records.t
 import type { PositionAllocator } from './position-allocator.ts';
 import { productChanges, type ProductRows } from './product-mutations.ts';
 
-/** Names and order of the members are hashed (rules/idempotency.ts). */
+/** The names of the members are hashed (rules/idempotency.ts). */
 interface EditInput {
   readonly actor: WriteActor;
   readonly edits: readonly ProductEdit[];

@@ -28,7 +28,6 @@ export function mutationMethods(run: RunMutation) {
   } satisfies Partial<Store>;
 }
 
-/** The members have this order, which the fingerprints of idempotent calls depend on. */
 function splitRequester({ actorName, accountId, address = '' }: Requester) {
   return { address, actor: { actorName, accountId } };
 }
@@ -58,7 +57,7 @@ function passingMethods(run: RunMutation): Pick<Store, PassingName> {
  * address, for the audit log, and the account, whose role is checked.
  */
 export function actorOf(name: MutationName, write: WriteContext): WriteActor {
-  const { sellerId, keyId, actorName, accountId, address = '', import: part } = write;
+  const { sellerId, keyId, actorName, generation, accountId, address = '', import: part } = write;
   return familyOf(name) === 'webhooks' ? { sellerId, keyId, actorName, accountId, address }
-    : { sellerId, keyId, actorName, import: part };
+    : { sellerId, keyId, actorName, generation, import: part };
 }

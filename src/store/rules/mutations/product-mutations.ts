@@ -7,6 +7,7 @@
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
+import { toRevision } from '../../../domain/revision.ts';
 import {
   applyPatch, formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
@@ -18,7 +19,7 @@ import type { Actor } from '../../write.ts';
 import type { ChangeActor } from '../history.ts';
 import { countEffects, type OpenRecord, type WriteActor } from './import-records.ts';
 import {
-  describeChange, isStockMovement, mergeImportRow, RowIds, skuTaken, updateProduct,
+  compareRowIds, describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
 } from '../product-changes.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
@@ -32,7 +33,7 @@ export interface ProductRows {
   remove(product: Product): void;
 }
 
-/** Names and order of the members are hashed (rules/idempotency.ts). */
+/** The names of the members are hashed (rules/idempotency.ts). */
 interface Members {
   readonly actor: WriteActor;
   readonly product: NewProduct;
@@ -67,7 +68,7 @@ export function productMutations(
       { actor, product, precondition }: Input<'actor' | 'product' | 'precondition'>, at: number,
     ): WrittenProduct {
       const before = rows.find(actor.sellerId, { sku: product.sku });
-      assertPrecondition(precondition, before?.position);
+      assertPrecondition(precondition, before && toRevision(actor.generation, before.position));
       return before ? update(actor, before, product, at) : create(actor, product, at);
     },
     patchProduct(
@@ -75,21 +76,21 @@ export function productMutations(
       at: number,
     ): WrittenProduct {
       const before = getProduct(actor, target);
-      assertPrecondition(precondition, before.position);
+      assertPrecondition(precondition, toRevision(actor.generation, before.position));
       return update(actor, before, applyPatch(before, patch), at);
     },
     deleteProduct(
       { actor, target, precondition }: Input<'actor' | 'target' | 'precondition'>, at: number,
     ): { readonly isReplay: boolean } {
       const before = getProduct(actor, target);
-      assertPrecondition(precondition, before.position);
+      assertPrecondition(precondition, toRevision(actor.generation, before.position));
       remove(actor, before, at);
       return { isReplay: false };
     },
     importProducts(input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts {
       const { products, mode } = input;
       const { actor, close } = openRecord(input.actor, at);
-      const ids = new RowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
+      const ids = compareRowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
       const effects = products.map((row): ImportEffect => {
         const before = rows.find(actor.sellerId, { sku: row.sku });
         // Decided here, not by an earlier read, which could miss a concurrent change.
@@ -100,7 +101,7 @@ export function productMutations(
       });
       const importId = close(countEffects(effects));
       const position = positions.of(actor.sellerId);
-      return { effects, ...ids.outcome, position, isReplay: false, importId };
+      return { effects, ...ids.readOutcome(), position, isReplay: false, importId };
     },
   };
 }

@@ -37,7 +37,7 @@ interface Definition<Input> {
   readonly rowsOf?: (input: Input) => number;
   /**
    * What the store's method of the same name passes on: its arguments, or those after the context
-   * of the write as these members, in the order that is hashed. Undefined if it does more.
+   * of the write as these members. Undefined if it does more.
    */
   readonly passes?: 'arguments' | readonly string[];
 }
@@ -88,6 +88,7 @@ export const MUTATIONS = {
   pruneIdempotency: ofInput,
   enableTotp: { sellerOf: ofFirst.sellerOf },
 
+  keepLivedTime: { sellerOf: () => undefined },
   createSeller: ofNone, register: ofNone,
   noteUsage: { ...ofNone, rowsOf: ([usage]) => usage.length },
   noteAuditEvent: { ...PASSED, sellerOf: ([event]) => event.sellerId },

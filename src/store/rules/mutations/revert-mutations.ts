@@ -25,7 +25,7 @@ export interface RevertRows extends ProductRows {
   findLastDeletion(sellerId: SellerId, id: ProductId): number | undefined;
 }
 
-/** Names and order of the members are hashed (rules/idempotency.ts), except `generated`. */
+/** The names of the members are hashed (rules/idempotency.ts), except `generated`. */
 interface RevertInput {
   readonly actor: WriteActor;
   readonly selection: RevertSelection;

@@ -38,7 +38,7 @@ export interface StockRows {
   ): Iterable<readonly StockLevel[]>;
 }
 
-/** Names and order of the members are hashed (rules/idempotency.ts). */
+/** The names of the members are hashed (rules/idempotency.ts). */
 interface SyncInput {
   readonly actor: WriteActor;
   readonly sync: StockSync;

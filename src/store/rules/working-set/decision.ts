@@ -22,9 +22,11 @@ export function keyOfRecord(sellerId: SellerId, keyHash: Uint8Array, part: numbe
 }
 
 /** What the mutations of a transaction know. */
-interface DecisionContext {
+export interface DecisionContext {
   /** Whether the sellers are locked, and all rows that the mutations name were loaded. */
   readonly isLocked: boolean;
+  /** Whether these rows were loaded for the mutations, as of one snapshot. */
+  readonly isSnapshot?: boolean;
   readonly sellers: ReadonlyMap<SellerId, LoadedSeller>;
   readonly records: IdempotencyRecords;
   readonly cache: StockLevelCache;
@@ -62,10 +64,11 @@ export function decide(calls: readonly CatalogueCall[], context: DecisionContext
       return { isDone: false, error };
     }
   });
-  const { sellers, isLocked } = context;
+  const { sellers, isLocked, isSnapshot } = context;
   // An optimistic decision holds only if the compare-and-set of the position proves it.
   const moved = new Set(set.positions.listMoved().map(([id]) => id));
-  if (!isLocked && !sellers.keys().every((id) => moved.has(id))) throw new NotLoadedError();
+  const isProven = isLocked || isSnapshot || sellers.keys().every((id) => moved.has(id));
+  if (!isProven) throw new NotLoadedError();
   return { outcomes, set };
 }
 
@@ -73,21 +76,21 @@ export function decide(calls: readonly CatalogueCall[], context: DecisionContext
 function runOnce(
   call: CatalogueCall, set: WorkingSet, context: DecisionContext, mutate: () => unknown,
 ): unknown {
-  const { name, input, idempotency: scope } = call;
+  const { idempotency: scope } = call;
   const { records } = context;
   if (!scope) return mutate();
   const { sellerId, part } = scope;
   const keyHash = hashIdempotencyKey(scope);
-  const fingerprint = fingerprintMutation(name, input);
   const key = keyOfRecord(sellerId, keyHash, part);
   const record = records.get(key);
-  if (record) return replay(record.fingerprint, record.outcome, fingerprint);
+  if (record) return replay(record.fingerprint, record.outcome, call);
   const value = mutate();
   if (isRejection(value)) {
     assertNew(call, context);
     return value;
   }
   const outcome = JSON.stringify(value);
+  const fingerprint = fingerprintMutation(call);
   records.set(key, { fingerprint, outcome });
   set.records.push({ sellerId, keyHash, part, fingerprint, outcome });
   return value;

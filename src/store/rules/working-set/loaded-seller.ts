@@ -35,7 +35,7 @@ function openImports(knownLastId: number | undefined) {
       countsById.set(id, counts);
     },
     /** The newest id of the seller; 0 if there is none. */
-    get lastId(): number {
+    readLastId(): number {
       if (lastId === undefined) throw new NotLoadedError();
       return lastId;
     },

@@ -70,6 +70,11 @@ export class NamedRows {
   /** Whether a stocktake sets all products to 0 that it does not name. */
   isStocktake = false;
 
+  /** How many rows they are about. */
+  get size(): number {
+    return this.isStocktake ? Infinity : this.skus.size + this.ids.size;
+  }
+
   add(sellerId: SellerId, call: CatalogueCall): void {
     const { idempotency } = call;
     this.isStock ||= isOfStock(call);

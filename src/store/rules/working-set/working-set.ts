@@ -103,7 +103,7 @@ export class WorkingSet {
 
   #importRows(): ImportRows {
     return {
-      findLastId: (sellerId) => this.#get(sellerId).imports.lastId,
+      findLastId: (sellerId) => this.#get(sellerId).imports.readLastId(),
       findCounts: (sellerId, id) => this.#get(sellerId).imports.findCounts(id),
       insert: (record) => this.#insertImport(record),
       update: (sellerId, id, progress: ImportProgress) =>

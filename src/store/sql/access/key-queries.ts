@@ -67,6 +67,7 @@ export function mapKey(row: Row): ApiKey {
 export function mapGrant(sellerId: SellerId, row: Row): Grant {
   return {
     sellerId, keyId: readId<KeyId>(row, 'id'), ...readGranted(row),
+    livedUntil: readOptional(row, 'lived_until', readInteger),
     currency: readCurrency(row), position: readInteger(row, 'position'),
   };
 }

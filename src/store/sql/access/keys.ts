@@ -4,6 +4,7 @@ import type { AuditType, Requester } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyReference, nextId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import { termFrom } from '../../../runtime/clock.ts';
 import type { AccessStore } from '../../access-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
@@ -11,9 +12,18 @@ import { readInteger, readOptional, type Sql } from '../sql.ts';
 import { KEY_COLUMNS, mapKey } from './key-queries.ts';
 import { prepareAssertOwner } from './owner-check.ts';
 
-const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
+const LIVE = `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
+  AND (lived_until IS NULL OR lived_until > :lived)`;
 
-/** Names and order of members are hashed, except `actor` (rules/idempotency.ts). */
+/** Lets a key end after the overlap of its rotation, or as before if that is earlier. */
+const REPLACE = `
+  UPDATE api_key
+  SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END,
+    lived_until = CASE WHEN lived_until < :livedUntil THEN lived_until ELSE :livedUntil END,
+    successor_id = :successorId
+  WHERE seller_id = :sellerId AND id = :keyId`;
+
+/** The names of the members are hashed, except `actor` (rules/idempotency.ts). */
 interface Creation {
   readonly actor: Omit<Requester, 'address'>;
   readonly sellerId: SellerId;
@@ -32,17 +42,13 @@ export type NoteKey = (hash: string, sellerId: SellerId) => Promise<void>;
 
 export type KeyMutations = ReturnType<typeof keyMutations>;
 
-export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
+export function keyMutations(sql: Sql, audit: AuditLog, lived: () => number, noteKey?: NoteKey) {
   const assertOwner = prepareAssertOwner(sql);
-  const addKey = prepareAddKey(sql, noteKey);
+  const addKey = prepareAddKey(sql, lived, noteKey);
   const findLive = sql.prepare(`
     SELECT ${KEY_COLUMNS}, life_ms FROM api_key
     WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
-  const expire = sql.prepare(`
-    UPDATE api_key
-    SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END,
-      successor_id = :successorId
-    WHERE seller_id = :sellerId AND id = :keyId`);
+  const replace = sql.prepare(REPLACE);
   const revoke = sql.prepare(`
     UPDATE api_key SET revoked_at = coalesce(revoked_at, :at)
     WHERE seller_id = :sellerId AND id = :keyId RETURNING ${KEY_COLUMNS}`);
@@ -66,14 +72,15 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
     },
     async rotateKey(input: Rotation, at: number): Promise<ApiKey> {
       const { key: { sellerId, keyId }, secret, overlapMs, address, actor } = input;
-      const row = await findLive.get({ sellerId, keyId, at });
+      const row = await findLive.get({ sellerId, keyId, at, lived: lived() });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
       const old = mapKey(row);
       const renewed = { ...old, expiresAt };
       const successor = await addKey({ sellerId, secret, key: renewed, actor }, at);
-      await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: successor.id });
+      const term = termFrom({ wall: at, lived: lived() }, overlapMs);
+      await replace.run({ sellerId, keyId, ...term, successorId: successor.id });
       await note('key_rotated', old, { ...actor, address }, at);
       return successor;
     },
@@ -93,7 +100,7 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
   };
 }
 
-function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
+function prepareAddKey(sql: Sql, lived: () => number, noteKey: NoteKey | undefined) {
   const assertOwner = prepareAssertOwner(sql);
   const findSeller = sql.prepare(`
     SELECT (SELECT count(*) FROM api_key WHERE seller_id = :sellerId AND ${LIVE}) AS live,
@@ -102,9 +109,9 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
   const insert = sql.prepare(`
     INSERT INTO api_key
       (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at,
-        last_four, created_by)
-    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :lastFour,
-      :createdBy)
+        lived_until, last_four, created_by)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :livedUntil,
+      :lastFour, :createdBy)
     RETURNING ${KEY_COLUMNS}`);
 
   return async (
@@ -112,18 +119,20 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
   ): Promise<ApiKey> => {
     await assertOwner(sellerId, actor);
     await noteKey?.(secret.hash, sellerId);
-    const seller = await findSeller.get({ sellerId, at });
+    const seller = await findSeller.get({ sellerId, at, lived: lived() });
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     if (readInteger(seller, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
       const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
     const { name, scopes, addressRanges, expiresAt } = key;
+    const now = { wall: at, lived: lived() };
     return mapKey(await insert.get({
       sellerId, id: nextId(readInteger(seller, 'last_id'), at), ...secret, at, name, expiresAt,
       createdBy: actor.actorName,
       // The key crossed threads as JSON, which has null for undefined.
       lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
+      livedUntil: expiresAt == null ? undefined : termFrom(now, expiresAt - at).livedUntil,
       scopes: scopes.join(' '), ranges: addressRanges.join(' '),
     }) ?? {});
   };

@@ -26,7 +26,10 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
   const setDisabled = sql.prepare(`
     UPDATE seller SET disabled_at = :disabledAt WHERE id = :sellerId
     RETURNING ${SELLER_COLUMNS}`);
-  const setShop = sql.prepare('UPDATE seller SET low_stock = :lowStock WHERE id = :sellerId');
+  const setShop = sql.prepare(`
+    UPDATE seller SET low_stock = coalesce(:lowStock, low_stock),
+      two_factor_required = coalesce(:twoFactor, two_factor_required)
+    WHERE id = :sellerId`);
   const endSessions = sql.prepare('DELETE FROM session WHERE seller_id = :sellerId');
 
   return {
@@ -57,9 +60,11 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
       const disabledAt = isDisabled ? at : undefined;
       return mapSeller(await setDisabled.get({ sellerId, disabledAt }) ?? {});
     },
-    async setShopSettings([sellerId, { lowStock }, by], at) {
-      await setShop.run({ lowStock, sellerId });
-      const subject = `low-stock threshold ${lowStock}`;
+    async setShopSettings([sellerId, { lowStock, requiresTwoFactor }, by], at) {
+      const twoFactor = requiresTwoFactor === undefined ? undefined : Number(requiresTwoFactor);
+      await setShop.run({ lowStock, twoFactor, sellerId });
+      const subject = twoFactor === undefined ? `low-stock threshold ${lowStock}`
+        : `two-factor authentication ${twoFactor === 1 ? 'required' : 'optional'}`;
       await audit.add({ ...by, sellerId, type: 'shop_settings_changed', subject }, at);
     },
   } satisfies Partial<MutationsOf<AccessStore>>;

@@ -26,7 +26,8 @@ const PASSKEYS = `(SELECT count(*) FROM passkey AS p
 /** Columns for `mapAccount`, from `account AS a JOIN seller AS s`. */
 export const ACCOUNT_COLUMNS = `a.seller_id, a.id AS account_id, a.name AS account_name, a.role,
   s.name AS seller_name, s.currency, s.currency_decimals, a.email, ${HAS_TOTP}, a.locale,
-  a.time_zone, s.low_stock, a.created_at AS account_created_at, a.seen_at AS account_seen_at,
+  a.time_zone, s.low_stock, s.two_factor_required, a.created_at AS account_created_at,
+  a.seen_at AS account_seen_at,
   a.is_password_off, ${PASSKEYS}`;
 
 const EMAIL_SHOWN_CHARACTERS = 140;
@@ -150,6 +151,7 @@ export function mapAccount(row: Row): Account {
     locale: readText(row, 'locale'),
     timeZone: readText(row, 'time_zone'),
     lowStock: readInteger(row, 'low_stock'),
+    requiresTwoFactor: readInteger(row, 'two_factor_required') === 1,
     createdAt: readInteger(row, 'account_created_at'),
     seenAt: readInteger(row, 'account_seen_at'),
   };

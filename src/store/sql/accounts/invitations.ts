@@ -3,6 +3,7 @@ import { isSameName, nameFromEmail, ROLES } from '../../../domain/access/account
 import { AppError } from '../../../domain/error.ts';
 import type { AccountId, SellerId } from '../../../domain/id.ts';
 import { ACCOUNTS_PER_SELLER_LIMIT, ACTOR_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import { type Moment, termFrom } from '../../../runtime/clock.ts';
 import type {
   AccountStore, Invitation, Registration, RegistrationResult,
 } from '../../account-store.ts';
@@ -18,24 +19,26 @@ import { prepareFindAccountOfEmail, prepareListPeople } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const COLUMNS = 'hash, seller_id, role, name, is_first, expires_at';
+const INSERT = `
+  INSERT INTO invitation (${COLUMNS}, lived_until)
+  VALUES (:hash, :sellerId, :role, :name, :first, :expiresAt, :until)`;
 
 export function invitationMutations(
-  sql: Sql, audit: AuditLog, { createSeller, createKey }: SellerMutations & KeyMutations,
+  sql: Sql, audit: AuditLog, lived: () => number,
+  { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
   const assertOwner = prepareAssertOwner(sql);
   const removeExpired = sql.prepare('DELETE FROM invitation WHERE expires_at <= :at');
   const count = sql.prepare(`
     SELECT (SELECT count(*) FROM account WHERE seller_id = :sellerId)
       + (SELECT count(*) FROM invitation WHERE seller_id = :sellerId) AS people`);
-  const insert = sql.prepare(`
-    INSERT INTO invitation (${COLUMNS})
-    VALUES (:hash, :sellerId, :role, :name, :isFirst, :expiresAt)`);
+  const insert = sql.prepare(INSERT);
   const take = prepareTakeInvitation(sql);
   const revoke = sql.prepare(`
     DELETE FROM invitation WHERE seller_id = :sellerId AND hash = :hash RETURNING role, name`);
   const insertAccount = prepareInsertAccount(sql);
   const findAccountOfEmail = prepareFindAccountOfEmail(sql);
-  const insertSession = prepareInsertSession(sql);
+  const insertSession = prepareInsertSession(sql, lived);
 
   return {
     async createInvitation([hash, { sellerId, role, name, isFirst, expiresAt }, by], at) {
@@ -45,7 +48,8 @@ export function invitationMutations(
         const people = readInteger(await count.get({ sellerId }) ?? {}, 'people');
         if (people >= ACCOUNTS_PER_SELLER_LIMIT) throw tooManyPeople();
       }
-      await insert.run({ hash, sellerId, role, name, isFirst: isFirst ? 1 : 0, expiresAt });
+      const { livedUntil: until } = termFrom({ wall: at, lived: lived() }, expiresAt - at);
+      await insert.run({ hash, sellerId, role, name, first: Number(isFirst), expiresAt, until });
       if (isFirst) return; // each server start on an empty database creates one
       const subject = describe(name, role);
       await audit.add({ ...by, sellerId, type: 'invitation_created', subject }, at);
@@ -63,7 +67,7 @@ export function invitationMutations(
       if (await findAccountOfEmail(account.email)) return { rejection: 'email' };
       let invitation: Invitation | undefined;
       if (codeHash !== undefined) {
-        invitation = await take(codeHash, at);
+        invitation = await take(codeHash, { wall: at, lived: lived() });
         if (!invitation) return { rejection: 'code' };
       }
       const sellerId = invitation?.sellerId ?? (await createSeller([seller], at)).id;
@@ -86,11 +90,11 @@ function prepareTakeInvitation(sql: Sql) {
   const take = sql.prepare('DELETE FROM invitation WHERE hash = :hash');
   const takeFirst = sql.prepare(`
     DELETE FROM invitation WHERE is_first = 1 AND expires_at > :at`);
-  return async (hash: string, at: number): Promise<Invitation | undefined> => {
-    const invitation = await findInvitationAt(hash, at);
+  return async (hash: string, now: Moment): Promise<Invitation | undefined> => {
+    const invitation = await findInvitationAt(hash, now);
     if (!invitation) return undefined;
     // Two registrations may have found the same one, or two that are for the first seller.
-    const count = await (invitation.isFirst ? takeFirst.run({ at }) : take.run({ hash }));
+    const count = await (invitation.isFirst ? takeFirst.run({ at: now.wall }) : take.run({ hash }));
     return count === 0 ? undefined : invitation;
   };
 }
@@ -139,7 +143,8 @@ function findFreeName(base: string, names: readonly string[]): string {
 
 export function invitationQueries(sql: Sql) {
   const find = sql.prepare(`
-    SELECT ${COLUMNS} FROM invitation WHERE hash = :hash AND expires_at > :at`);
+    SELECT ${COLUMNS} FROM invitation WHERE hash = :hash AND expires_at > :wall
+      AND (lived_until IS NULL OR lived_until > :lived)`);
   const list = sql.prepare(`
     SELECT ${COLUMNS} FROM invitation WHERE seller_id = :sellerId
     ORDER BY hash LIMIT ${ACCOUNTS_PER_SELLER_LIMIT}`);
@@ -151,8 +156,8 @@ export function invitationQueries(sql: Sql) {
      * An invitation for the first seller is valid while no seller exists; one for an existing
      * seller, while that seller is not disabled.
      */
-    async findInvitationAt(hash: string, at: number): Promise<Invitation | undefined> {
-      const row = await find.get({ hash, at });
+    async findInvitationAt(hash: string, { wall, lived }: Moment): Promise<Invitation | undefined> {
+      const row = await find.get({ hash, wall, lived });
       if (!row) return undefined;
       const invitation = mapInvitation(row);
       const { sellerId, isFirst } = invitation;

@@ -68,7 +68,7 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
   } satisfies Partial<MutationsOf<PasskeyStore>>;
 }
 
-export function passkeySignInMutations(sql: Sql, audit: AuditLog) {
+export function passkeySignInMutations(sql: Sql, audit: AuditLog, lived: () => number) {
   const list = prepareListPasskeys(sql);
   const getAccount = prepareGetAccount(sql);
   const setPasswordOff = sql.prepare(`
@@ -77,7 +77,7 @@ export function passkeySignInMutations(sql: Sql, audit: AuditLog) {
     SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND s.disabled_at IS NULL`);
   const noteUse = prepareNoteUse(sql);
-  const addSession = prepareInsertSession(sql);
+  const addSession = prepareInsertSession(sql, lived);
 
   return {
     async setPasswordOff([{ sellerId, accountId }, isOff, by], at) {

@@ -8,20 +8,22 @@ import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readInteger, readText, type Row, type Sql } from '../sql.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 
-const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
+const COLUMNS = `x.id, x.created_at, x.seen_at, x.lived_at, x.seen_lived_at, x.address,
+  x.user_agent`;
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';
 const NOTE_ACCOUNT_SEEN = `
   UPDATE account SET seen_at = :at WHERE seller_id = :sellerId AND id = :accountId`;
 
-export function sessionMutations(sql: Sql, audit: AuditLog) {
-  const addSession = prepareInsertSession(sql);
+export function sessionMutations(sql: Sql, audit: AuditLog, lived: () => number) {
+  const addSession = prepareInsertSession(sql, lived);
   // Checking a password takes time, and the user may have changed it since, to lock others out.
   const findCurrent = sql.prepare(`
     SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.password = :passwordHash
       AND a.is_password_off = 0
       AND (a.totp_secret IS NULL OR CAST(:hasTotp AS integer) = 1) AND s.disabled_at IS NULL`);
-  const noteSeen = sql.prepare(`UPDATE session SET seen_at = :at WHERE ${OWN} AND id = :id`);
+  const noteSeen = sql.prepare(`
+    UPDATE session SET seen_at = :at, seen_lived_at = :lived WHERE ${OWN} AND id = :id`);
   const noteAccountSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
   const end = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id = :id RETURNING user_agent`);
   const endOthers = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id <> :id`);
@@ -38,7 +40,7 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
       return true;
     },
     async noteSessionSeen([{ sellerId, accountId }, id], at) {
-      await noteSeen.run({ at, sellerId, accountId, id });
+      await noteSeen.run({ at, lived: lived(), sellerId, accountId, id });
       await noteAccountSeen.run({ at, sellerId, accountId });
     },
     async endSessions([{ sellerId, accountId }, selection, event], at) {
@@ -49,20 +51,21 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
       }
       const ended = await endOthers.run({ sellerId, accountId, id: selection.allBut });
       if (ended === 0) return;
-      const subject = ended === 1 ? '1 other' : `${ended} others`;
+      const subject = event.subject ?? (ended === 1 ? '1 other' : `${ended} others`);
       await audit.add({ ...event, sellerId, subject }, at);
     },
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
 /** Inserts a session; deletes the account's expired sessions and those over the limit. */
-export function prepareInsertSession(sql: Sql) {
+export function prepareInsertSession(sql: Sql, lived: () => number) {
   const findLastId = sql.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM session WHERE ${OWN}`);
   const insert = sql.prepare(`
     INSERT INTO session
-      (seller_id, account_id, id, hash, created_at, seen_at, address, user_agent)
-    VALUES (:sellerId, :accountId, :id, :hash, :at, :at, :address, :userAgent)`);
+      (seller_id, account_id, id, hash, created_at, seen_at, lived_at, seen_lived_at, address,
+        user_agent)
+    VALUES (:sellerId, :accountId, :id, :hash, :at, :at, :lived, :lived, :address, :userAgent)`);
   const removeOld = sql.prepare(`
     DELETE FROM session WHERE ${OWN} AND (
       created_at <= :oldest OR seen_at <= :idle OR id <= (
@@ -75,7 +78,7 @@ export function prepareInsertSession(sql: Sql) {
     const own = { sellerId, accountId };
     const id = nextId(readInteger(await findLastId.get(own) ?? {}, 'id'), at);
     const { hash, address, userAgent } = session;
-    await insert.run({ ...own, id, hash, at, address, userAgent });
+    await insert.run({ ...own, id, hash, at, lived: lived(), address, userAgent });
     await removeOld.run({ ...own, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS });
     await noteSeen.run({ ...own, at });
   };
@@ -109,6 +112,8 @@ function mapSession(row: Row): Session {
     id: readInteger(row, 'id'),
     createdAt: readInteger(row, 'created_at'),
     seenAt: readInteger(row, 'seen_at'),
+    livedAt: readInteger(row, 'lived_at'),
+    seenLivedAt: readInteger(row, 'seen_lived_at'),
     address: readText(row, 'address'),
     userAgent: readText(row, 'user_agent'),
   };

@@ -2,18 +2,23 @@
  * Reads the history by position, its storage order, and finds positions by time. Every query limits
  * the changes that it scans, and returns how far it got.
  */
-import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
-import { assertReached } from '../../rules/history.ts';
-import type { HistoryQueries } from '../../rules/history/queries.ts';
+import { assertReached, type Reach } from '../../rules/history.ts';
+import type { Awaitable, HistoryQueries } from '../../rules/history/queries.ts';
 import { readInteger, readOptional, type Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
 
-export function historyQueries(sql: Sql) {
+/** Reads the changes of all types after a position, and the reach of their history. */
+type ReadFeed = (
+  sellerId: SellerId, after: number, limit: number, findReach: HistoryQueries['findReach'],
+) => Awaitable<{ readonly reach: Reach; readonly changes: readonly Change[] }>;
+
+export function historyQueries(sql: Sql, readFeed: ReadFeed) {
   const spans = spanQueries(sql);
   const listMatching = sql.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
@@ -21,31 +26,40 @@ export function historyQueries(sql: Sql) {
       AND ${sql.isPartOf('type', ':types')}
       AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
     ORDER BY position LIMIT :limit`);
+  /** Changes of some types, or of an import. */
+  async function listMatchingChanges(
+    sellerId: SellerId, { after, limit, types = CHANGE_TYPES, importId }: ChangeQuery,
+  ): Promise<ChangePage> {
+    const { position } = await spans.findReach(sellerId);
+    const all = { after: 0, upTo: importId === undefined ? position : 0 };
+    const span = importId === undefined ? all
+      : await spans.findImportSpan(sellerId, importId) ?? all;
+    const from = Math.max(after, span.after);
+    const end = Math.min(span.upTo, from + HISTORY_SCAN_LIMIT);
+    const rows = await listMatching.all({
+      sellerId, from, end, limit, types: types.join(' '), importId,
+    });
+    // Read after the changes, which pruning may have removed.
+    assertReached({ ...await spans.findReach(sellerId), position }, from, 'after');
+    const changes = rows.map((row) => mapChange(sellerId, row));
+    const last = changes.length < limit ? undefined : changes.at(-1)?.position;
+    return { changes, next: last ?? (end >= span.upTo ? position : end), position };
+  }
+
   return {
     ...spans,
     findTime: prepareFindTime(sql),
-    /** Changes of some types, or of an import. */
-    async listMatchingChanges(
-      sellerId: SellerId, { after, limit, types = CHANGE_TYPES, importId }: ChangeQuery,
-    ): Promise<ChangePage> {
-      const { position } = await spans.findReach(sellerId);
-      const all = { after: 0, upTo: importId === undefined ? position : 0 };
-      const span = importId === undefined ? all
-        : await spans.findImportSpan(sellerId, importId) ?? all;
-      const from = Math.max(after, span.after);
-      const end = Math.min(span.upTo, from + HISTORY_SCAN_LIMIT);
-      const rows = await listMatching.all({
-        sellerId, from, end, limit, types: types.join(' '), importId,
-      });
-      // Read after the changes, which pruning may have removed.
-      assertReached({ ...await spans.findReach(sellerId), position }, from, 'after');
-      const changes = rows.map((row) => mapChange(sellerId, row));
-      const last = changes.length < limit ? undefined : changes.at(-1)?.position;
-      return { changes, next: last ?? (end >= span.upTo ? position : end), position };
+    async listChanges(sellerId: SellerId, query: ChangeQuery): Promise<ChangePage> {
+      const { after, limit, types, importId } = query;
+      if (types || importId !== undefined) return listMatchingChanges(sellerId, query);
+      const { reach, changes } = await readFeed(sellerId, after, limit, spans.findReach);
+      assertReached(reach, after, 'after');
+      return { changes, next: changes.at(-1)?.position ?? after, position: reach.position };
     },
   };
 }
 
+/** The reach of the history, and the spans of imports. */
 function spanQueries(sql: Sql) {
   const findReach = sql.prepare('SELECT pruned_to, position FROM seller WHERE id = :sellerId');
   const findSpan = sql.prepare(`
@@ -107,6 +121,6 @@ function prepareFindTime(sql: Sql): HistoryQueries['findTime'] {
   };
 }
 
-function noSeller(): AppError {
+export function noSeller(): AppError {
   return new AppError('not_found', 'There is no such seller.');
 }

@@ -14,7 +14,7 @@ import type { MutationsOf } from '../port-methods.ts';
 import { readInteger, type Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareUpdateWebhook, type StoredDetail } from './webhooks.ts';
 
-export function webhookDeliveryMutations(sql: Sql) {
+export function webhookDeliveryMutations(sql: Sql, lived: () => number) {
   const findWebhook = prepareFindWebhook(sql);
   const update = prepareUpdateWebhook(sql);
   const addAttempt = prepareAddAttempt(sql);
@@ -35,7 +35,7 @@ export function webhookDeliveryMutations(sql: Sql) {
       if (!before) return false;
       await addAttempt(before, message, result);
       if (before.message?.id !== message.id) return false;
-      const after = endAttempt(before, step, at);
+      const after = endAttempt(before, step, at, lived());
       await update(after);
       return step.isDelivered && after.message !== undefined;
     },

@@ -67,7 +67,7 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
     DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id`);
   const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
   const findName = prepareFindActorName(sql);
-  const note = noteIn(audit, findName);
+  const note = prepareNote(audit, findName);
 
   return {
     async createWebhook(
@@ -108,7 +108,7 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
 }
 
 function changeMutations(
-  sql: Sql, positions: WebhookEnvironment['positions'], note: ReturnType<typeof noteIn>,
+  sql: Sql, positions: WebhookEnvironment['positions'], note: ReturnType<typeof prepareNote>,
 ) {
   const get = prepareGetWebhook(sql);
   const update = prepareUpdateWebhook(sql);
@@ -161,9 +161,7 @@ function prepareGetWebhook(sql: Sql) {
   };
 }
 
-function noteIn(
-  audit: WebhookEnvironment['audit'], findName: ReturnType<typeof prepareFindActorName>,
-) {
+function prepareNote(audit: AuditLog, findName: ReturnType<typeof prepareFindActorName>) {
   return async (type: AuditType, webhook: Webhook, actor: Actor, at: number): Promise<void> => {
     const { sellerId } = webhook;
     const { address } = actor;

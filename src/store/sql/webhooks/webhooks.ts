@@ -31,6 +31,7 @@ const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
   messageId: 'message_id', messageFirst: 'message_first', messageLast: 'message_last',
   messageAt: 'message_at', messageEvent: 'message_event', messageLowStock: 'message_low_stock',
   failures: 'failures', failingSince: 'failing_since',
+  failingLivedSince: 'failing_lived_since',
   nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
   createdBy: 'created_by',
 };

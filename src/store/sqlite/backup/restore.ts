@@ -15,7 +15,7 @@ import { formatFileTime } from '../../../domain/time.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { removeDatabase, syncFolder } from '../files/durable-files.ts';
 import {
-  CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, prepareFolder,
+  CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, prepareFolder, putGeneration,
 } from '../engine/database-file.ts';
 import { checkSchema } from '../check/schema.ts';
 import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
@@ -23,6 +23,7 @@ import {
   assertRoom, type CatalogueFacts, checkCopy, type CopyState, explainCopyError,
 } from './database-copy.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
+import { HIGH_WATER_FILE_NAME } from '../engine/high-water.ts';
 import type { AtomicFile } from '../files/atomic-file.ts';
 import { countFileSecrets, type SecretCount } from '../check/secrets.ts';
 
@@ -71,6 +72,7 @@ export async function restore(
     chmodSync(folder, 0o700);
     // The server rebuilds it from the catalogue.
     removeDatabase(join(folder, 'search.db'));
+    rmSync(join(folder, HIGH_WATER_FILE_NAME), { force: true }); // of the old one
     return { ...facts, bytes, secrets, kept: install(task, old !== undefined) };
   } catch (error) {
     target.discard();
@@ -141,20 +143,21 @@ function assertSchema(part: string, name: string): void {
 }
 
 /**
- * Ends all sessions: one that was ended after the backup would be valid again. Leaves one file in
- * WAL mode without a log: otherwise the first open would need a rollback journal to change the
- * mode.
+ * Begins a generation, and ends all sessions: one that was ended after the backup would be valid
+ * again. Leaves one file in WAL mode without a log: otherwise the first open would need a rollback
+ * journal to change the mode.
  */
 function finish(part: string): void {
   using db = openWriter(part);
+  putGeneration(db);
   db.exec('DELETE FROM session; PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 /** Returns the new names of the old files. */
 function install({ folder, target, at }: RestoreTask, hasOld: boolean): string[] {
-  const name = `${CATALOGUE_FILE_NAME}.replaced-${formatFileTime(at)}`;
+  if (hasOld) removeSecondNames(folder, target.path);
+  const name = findFreeName(folder, at);
   if (hasOld) {
-    removeSecondNames(folder, target.path);
     target.replace(join(folder, name));
     return [name];
   }
@@ -164,6 +167,12 @@ function install({ folder, target, at }: RestoreTask, hasOld: boolean): string[]
   syncFolder(folder); // or a power cut could restore the log beside the new one
   target.show();
   return suffixes.map((end) => name + end);
+}
+
+/** Of the time, or of a later second if another restore has taken the name. */
+function findFreeName(folder: string, at: number): string {
+  const name = `${CATALOGUE_FILE_NAME}.replaced-${formatFileTime(at)}`;
+  return existsSync(join(folder, name)) ? findFreeName(folder, at + 1_000) : name;
 }
 
 /** Left by a restore that was killed before it replaced anything. */

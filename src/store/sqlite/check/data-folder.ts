@@ -13,7 +13,9 @@ import {
   assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME,
 } from '../engine/database-file.ts';
 import { openForChecks, openReader } from '../engine/connection.ts';
-import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
+import {
+  freeInodesOf, isForLackOfInodes, MORE_INODES, NO_INODES, resultCodeOf, SQLITE_BUSY,
+} from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, needsRollback, rollBackHotJournal,
 } from '../files/hot-journal.ts';
@@ -30,7 +32,7 @@ import {
 } from './schema.ts';
 import { checkSecrets } from './secrets.ts';
 import {
-  DOCTOR_FREE_LIMIT_BYTES, DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES,
+  DOCTOR_FREE_INODES_LIMIT, DOCTOR_FREE_LIMIT_BYTES, DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES,
 } from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
 import {
@@ -121,6 +123,7 @@ function explainOpenError(error: unknown, file: string): Finding {
     return fault('Another process has locked the database, such as a restore.',
       'Wait until it has finished, and run doctor again.');
   }
+  if (isForLackOfInodes(error, dirname(file))) return fault(`${file} ${NO_INODES}`, MORE_INODES);
   if (error instanceof AppError) return fault(describeHotJournal(file), KEEP_JOURNAL);
   if (!isUnreadable(error)) throw error;
   return unreadable(error);
@@ -211,8 +214,13 @@ function* checkMode(path: string, mode: number, expected: number): Findings {
 
 /** Whether the disk has room for another copy of the database. */
 function* checkDisk(file: string): Findings {
-  const { bavail, bsize } = statfsSync(dirname(file));
-  const free = bavail * bsize;
+  const disk = statfsSync(dirname(file));
+  const inodes = freeInodesOf(disk);
+  if (inodes !== undefined && inodes < DOCTOR_FREE_INODES_LIMIT) {
+    yield warning(`The disk has ${inodes} free inodes; without one, no file can be created.`,
+      MORE_INODES);
+  }
+  const free = disk.bavail * disk.bsize;
   const size = statSync(file).size;
   if (free >= Math.max(size, DOCTOR_FREE_LIMIT_BYTES)) return;
   const [available, needed] = [free, size].map((bytes) => `${Math.floor(bytes / 2 ** 20)} MiB`);

@@ -17,8 +17,8 @@ import { deriveAuditKey, SERVER_CHAIN, startSegment } from '../../rules/audit.ts
 import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
-import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
-import { readBytes } from '../../sql/sql.ts';
+import { KEY_FILE_NAME, mayBeBeside, MOVING_FILE_NAME } from '../files/data-folder-files.ts';
+import { readBytes, type Row } from '../../sql/sql.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
 import {
@@ -34,13 +34,17 @@ const MAGIC = 'SQLite format 3\0';
  * Ensures that `folder` has a database of this version, and the server's key. The folder's mode
  * becomes 0700 and that of files 0600 (SQLite gives -wal and -shm the mode of the database).
  * @throws AppError `unavailable` for a foreign file, a version that this program cannot read, a
- *   folder that others use, a malformed `server.key`, and the write-ahead log of no catalogue
+ *   folder that others use, a malformed `server.key`, the write-ahead log of no catalogue, and the
+ *   target of an unfinished move
  */
 export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
   const file = join(folder, CATALOGUE_FILE_NAME);
   const version = findVersion(file);
-  if (version === undefined) assertNoLog(file);
+  if (version === undefined) {
+    assertNoLog(file);
+    if (hasUnfinishedMove(folder)) throw noCatalogue(folder);
+  }
   chmodSync(folder, 0o700);
   removeAbandonedParts(folder, (name) => name === CATALOGUE_FILE_NAME || name === KEY_FILE_NAME);
   const key = openServerKey(folder);
@@ -77,8 +81,17 @@ export function assertCatalogueExists(folder: string): void {
 }
 
 export function noCatalogue(folder: string): AppError {
+  if (hasUnfinishedMove(folder)) {
+    const file = join(folder, MOVING_FILE_NAME);
+    return new AppError('unavailable', `${folder} is the target of a "move-to" that is not `
+      + `finished. Run it again to continue, or, to give it up, remove ${file}.`);
+  }
   const hint = 'Name the right folder with --data, or create a catalogue: seller create NAME';
   return new AppError('not_found', `There is no catalogue in ${folder}. ${hint}`);
+}
+
+function hasUnfinishedMove(folder: string): boolean {
+  return existsSync(join(folder, MOVING_FILE_NAME));
 }
 
 /**
@@ -106,8 +119,23 @@ function assertOwnFolder(folder: string): void {
 
 /** The key that signs cursors: 32 bytes, created with the database. */
 export function readCursorKey(db: DatabaseSync): Uint8Array {
-  const row = db.prepare("SELECT value FROM server_secret WHERE name = 'cursor'").get() ?? {};
-  return readBytes(row, 'value');
+  return readBytes(findSecret(db, 'cursor') ?? {}, 'value');
+}
+
+/** The 32 random bytes of its generation; undefined if it was never restored. */
+export function findGeneration(db: DatabaseSync): Uint8Array | undefined {
+  const row = findSecret(db, 'generation');
+  return row && readBytes(row, 'value');
+}
+
+/** Call it when the catalogue was set back: its positions will mean other changes. */
+export function putGeneration(db: DatabaseSync, bytes: Uint8Array = randomBytes(32)): void {
+  db.prepare("INSERT OR REPLACE INTO server_secret (name, value) VALUES ('generation', ?)")
+    .run(bytes);
+}
+
+function findSecret(db: DatabaseSync, name: string): Row | undefined {
+  return db.prepare('SELECT value FROM server_secret WHERE name = ?').get(name);
 }
 
 /**

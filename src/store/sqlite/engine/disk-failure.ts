@@ -1,6 +1,8 @@
 /** SQLite's result codes (https://www.sqlite.org/rescode.html), and disk error messages. */
+import { type StatsFs, statfsSync } from 'node:fs';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
+import { OPENING_INODES } from '../limits.ts';
 
 export const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
@@ -72,9 +74,24 @@ const OPENING: readonly (readonly [description: string, ...codes: (number | stri
     SQLITE_CORRUPT, SQLITE_NOTADB],
 ];
 
+export const NO_INODES = 'is on a disk without free inodes.';
+export const MORE_INODES = 'Remove files until "df -i" shows more.';
+
+/** Files that a disk still has room for; undefined without a limit, as on Btrfs. */
+export function freeInodesOf({ files, ffree }: Pick<StatsFs, 'files' | 'ffree'>) {
+  return files > 0 ? ffree : undefined;
+}
+
+/** Whether the disk has no inodes for new files, which SQLite needs to open a database. */
+export function isForLackOfInodes(error: unknown, folder: string): boolean {
+  if (resultCodeOf(error) !== SQLITE_CANTOPEN && !isSystemError(error, 'ENOSPC')) return false;
+  return (freeInodesOf(statfsSync(folder)) ?? Infinity) < OPENING_INODES;
+}
+
 /** Explains why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
-  const [description] = OPENING.find(([, ...codes]) => codes.some((code) =>
+  const [description] = isForLackOfInodes(cause, folder) ? [`${NO_INODES} ${MORE_INODES}`]
+    : OPENING.find(([, ...codes]) => codes.some((code) =>
     (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code)))) ?? [];
   return description === undefined ? cause
     : new AppError('unavailable', `${folder} ${description}`, { cause });

@@ -9,6 +9,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import type { AuditKey } from '../../rules/audit.ts';
+import { LOST } from '../files/open-files.ts';
 import { describeWriteFailure, resultCodeOf, SQLITE_IOERR } from './disk-failure.ts';
 import { IDEMPOTENCY_PRUNE_STEP } from '../../limits.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
@@ -41,6 +42,8 @@ export interface MutationCall {
 export interface Batch {
   /** Time of the commit, in milliseconds since 1970. */
   readonly at: number;
+  /** The lived time (runtime/clock.ts). */
+  readonly lived: number;
   readonly calls: readonly MutationCall[];
 }
 
@@ -56,13 +59,18 @@ interface Failure {
 
 const UNKNOWN_OUTCOME = 'The disk write failed and the outcome is unknown. Check whether the change'
   + ' exists before retrying.';
+const LOST_COMMIT: Failure = {
+  isDone: false, code: 'unavailable',
+  detail: `${LOST} The outcome is unknown: after that, check whether the change exists.`,
+};
 
 /** One outcome per call, in order. Runs one batch at a time. */
 type RunBatch = (batch: Batch) => Promise<Outcome[]>;
 
 export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBatch {
   const transaction = prepareTransaction(db);
-  const runMutation = prepareRunMutation(db, transaction, auditKey);
+  let lived = 0;
+  const runMutation = prepareRunMutation(db, transaction, auditKey, () => lived);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
 
@@ -104,6 +112,7 @@ export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBat
   }
 
   async function run(batch: Batch): Promise<Outcome[]> {
+    lived = batch.lived;
     const together = await transact(batch, runMutation);
     if (Array.isArray(together)) return together;
     // A busy database or broken disk is not the fault of one mutation.
@@ -113,6 +122,18 @@ export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBat
   }
 
   return retryAfterCheckpoint(db, run);
+}
+
+/**
+ * Acknowledges a commit only if the catalogue has not been lost, which `isLost` checks after it. A
+ * writer that knows of a loss gets no more batches.
+ */
+export function acknowledgeUnlessLost(run: RunBatch, isLost: () => boolean): RunBatch {
+  return async (batch) => {
+    const outcomes = await run(batch);
+    if (!isLost()) return outcomes;
+    return outcomes.map((outcome) => (outcome.isDone ? LOST_COMMIT : outcome));
+  };
 }
 
 /** If the disk is full, checkpoints the WAL to reuse its space, and retries. */
@@ -179,10 +200,10 @@ function attempt(work: () => boolean): boolean {
 type RunMutation = (call: MutationCall, at: number) => Outcome | Promise<Outcome>;
 
 function prepareRunMutation(
-  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
+  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey, lived: () => number,
 ): RunMutation {
-  const mutations = prepareMutations(db, transaction, auditKey);
-  const runOnce = prepareRunOnce(sqlOf(db), IDEMPOTENCY_PRUNE_STEP);
+  const mutations = prepareMutations(db, transaction, auditKey, lived);
+  const runOnce = prepareRunOnce(sqlOf(db), lived, IDEMPOTENCY_PRUNE_STEP);
   /** The family whose deferred rows the next mutation may see. */
   let previous: Family | undefined;
   return (call, at) => {
@@ -219,7 +240,7 @@ function describeFailure(error: unknown): Failure {
  * only effects are in the database.
  */
 function prepareMutations(
-  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
+  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey, lived: () => number,
 ): Mutations {
   const { positions } = transaction;
   const products = prepareProductRows(db, transaction);
@@ -227,7 +248,7 @@ function prepareMutations(
   const levels = new StockLevelCache();
   const stock = prepareStockRows(db, transaction, levels);
   return {
-    ...sharedMutations(sqlOf(db), { auditKey, positions }),
+    ...sharedMutations(sqlOf(db), { auditKey, positions, lived }),
     ...productMutations(products, positions, openRecord),
     ...editMutations(products, positions, openRecord),
     ...stockMutations(stock, positions, openRecord, levels),

@@ -5,8 +5,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
+import { type Generation, toGeneration } from '../../../domain/revision.ts';
 import type { Grant } from '../../access-store.ts';
-import { readCursorKey } from './database-file.ts';
+import { findGeneration, readCursorKey } from './database-file.ts';
+import { countChanges, readMark } from './high-water.ts';
 import { assertKnownVersion, describeVersion } from '../schema/migrate.ts';
 import { openReader } from './connection.ts';
 import { explainAccess, resultCodeOf } from './disk-failure.ts';
@@ -19,7 +21,9 @@ import { sharedQueries } from '../../sql/shared.ts';
 import { sqlOf } from '../sql.ts';
 import { prepareListLevels, prepareReadLevels } from '../catalogue/stock-levels.ts';
 import { dueWebhookQueries } from '../webhooks/due-webhooks.ts';
+import { openBeside } from '../files/open-files.ts';
 import { COMMIT_POLL_INTERVAL_MS } from '../limits.ts';
+import type { Writer } from './writer.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
 /** Each query as a port method. */
@@ -33,21 +37,25 @@ export class Reader {
   readonly #begin;
   readonly #end;
   readonly #findDataVersion;
+  readonly #writer;
   /** Permissions read in this snapshot: concurrent requests mostly use the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
   /** 32 bytes, created with the database. */
   readonly cursorKey: Uint8Array;
+  readonly generation: Generation;
   /** Each on the snapshot of its event-loop iteration. */
   readonly queries: Queries;
   readonly methods: QueryMethods;
 
   /** @throws AppError `unavailable` for a version that this program cannot read */
-  constructor(file: string) {
-    this.#db = openReader(file);
+  constructor(file: string, writer?: Pick<Writer, 'files' | 'assertNotLost'>) {
+    this.#writer = writer;
+    this.#db = openBeside(writer?.files ?? [], () => openReader(file));
     try {
       assertKnownVersion(describeVersion(this.#db).version, file);
       this.cursorKey = readCursorKey(this.#db);
+      this.generation = toGeneration(findGeneration(this.#db));
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');
       this.#findDataVersion = this.#db.prepare('PRAGMA data_version');
@@ -72,6 +80,7 @@ export class Reader {
 
   #beginSnapshot(): void {
     if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
+    this.#writer?.assertNotLost();
     if (!this.#db.isTransaction) {
       this.#grants.clear();
       this.#begin.run();
@@ -142,6 +151,8 @@ function prepareQueries(db: DatabaseSync) {
     ...dueWebhookQueries(db),
     readLevels: prepareReadLevels(db),
     listLevels: prepareListLevels(db),
+    readMark: () => readMark(db),
+    countChanges: () => countChanges(db),
   };
 }
 

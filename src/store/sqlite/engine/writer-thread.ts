@@ -5,10 +5,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AuditKey } from '../../rules/audit.ts';
 import { openWriter } from './connection.ts';
-import { type Batch, prepareGroupCommit } from './group-commit.ts';
+import { openFiles, prepareProof } from '../files/open-files.ts';
+import { OPEN_FILES_CHECK_INTERVAL_MS } from '../limits.ts';
+import { acknowledgeUnlessLost, type Batch, prepareGroupCommit } from './group-commit.ts';
 
 /** The thread's start data. */
 export interface WriterThreadData {
+  readonly folder: string;
   readonly file: string;
   /** Maximum file size in pages of 4 KiB; undefined for no limit. */
   readonly pageLimit: number | undefined;
@@ -16,9 +19,19 @@ export interface WriterThreadData {
 }
 
 // The casts: only writer.ts starts this thread and sends it messages, of exactly these types.
-const { file, pageLimit, auditKey } = workerData as WriterThreadData;
+const { folder, file, pageLimit, auditKey } = workerData as WriterThreadData;
 const db = openWriter(file, pageLimit);
-const run = prepareGroupCommit(db, auditKey);
+const files = openFiles(folder, file);
+const prove = prepareProof(files);
+const run = acknowledgeUnlessLost(prepareGroupCommit(db, auditKey), () => isLost(true));
+/** For as long as this process lives. */
+let loss: string | undefined;
+
+function isLost(isQuick: boolean): boolean {
+  loss ??= prove(isQuick);
+  if (loss !== undefined) parentPort?.postMessage({ loss }); // before the outcomes it explains
+  return loss !== undefined;
+}
 
 // The main thread sends the next batch after the outcomes of the last one.
 parentPort?.on('message', async (message: string) => {
@@ -29,4 +42,5 @@ parentPort?.on('message', async (message: string) => {
   db.close();
   parentPort?.close();
 });
-parentPort?.postMessage('ready');
+setInterval(isLost, OPEN_FILES_CHECK_INTERVAL_MS, false).unref();
+parentPort?.postMessage(files);

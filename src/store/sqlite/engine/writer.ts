@@ -9,6 +9,7 @@ import type { Worker } from 'node:worker_threads';
 import { WRITE_QUEUE_LIMIT } from '../../limits.ts';
 import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
+import type { Moment } from '../../../runtime/clock.ts';
 import { startThread } from '../../../runtime/thread.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
 import { CommitMetrics, countBatch } from '../../rules/commit-metrics.ts';
@@ -17,12 +18,14 @@ import {
   describeCall, type MutationInput, type MutationName, type MutationOutput,
 } from '../../rules/mutations/registry.ts';
 import type { Idempotency } from '../../write.ts';
+import { catalogueLost, LOST, type OpenFile } from '../files/open-files.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 const failed = (detail: string) => ({ isDone: false, code: 'unavailable', detail }) as const;
 const UNKNOWN_OUTCOME
   = failed('The outcome is unknown. Check whether the change exists before retrying.');
-const NOT_SENT = failed('This server cannot write until it is restarted. Nothing was changed.');
+const NO_WRITES = 'This server cannot write until it is restarted.';
+const NOT_SENT = failed(`${NO_WRITES} Nothing was changed.`);
 
 interface Pending {
   /** Rows that the mutation writes. */
@@ -32,8 +35,13 @@ interface Pending {
 }
 
 export class Writer {
+  /** The files that the writer has open. */
+  readonly files: readonly OpenFile[];
+  readonly #lost = Promise.withResolvers<AppError>();
+  /** Resolves if the files lose their names; then nothing is read or written any more. */
+  readonly lost = this.#lost.promise;
   readonly #thread: Worker;
-  readonly #clock: () => number;
+  readonly #now: () => Moment;
   readonly #waiting: Pending[] = [];
   #inFlight: Pending[] = [];
   #scheduled: NodeJS.Immediate | undefined;
@@ -42,24 +50,30 @@ export class Writer {
   readonly #metrics = new CommitMetrics();
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
+  #isLost = false;
   #explainedAt = -Infinity;
   #onIdle: () => void = () => {};
   #onCommit: () => void = () => {};
 
-  private constructor(thread: Worker, clock: () => number) {
+  private constructor(thread: Worker, files: readonly OpenFile[], now: () => Moment) {
+    this.files = files;
     this.#thread = thread;
-    this.#clock = clock;
-    thread.on('message', (text: string) => this.#settle(text));
+    this.#now = now;
+    thread.on('message', (message: string | { readonly loss: string }) => {
+      if (typeof message === 'string') this.#settle(message);
+      else this.#lose(message.loss);
+    });
     thread.on('error', (error: Error) => this.#fail(error));
     thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));
   }
 
   /** Starts the thread and waits until its connection is open. */
-  static async start(data: WriterThreadData, clock: () => number): Promise<Writer> {
+  static async start(data: WriterThreadData, now: () => Moment): Promise<Writer> {
     const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
     const thread = startThread(entry, { workerData: data, name: 'writer' });
-    await once(thread, 'message'); // rejects if the thread fails to start
-    return new Writer(thread, clock);
+    // Rejects if the thread fails to start. The cast: its first message is the files.
+    const [files] = await once(thread, 'message') as [readonly OpenFile[]];
+    return new Writer(thread, files, now);
   }
 
   /** `listener` is called after each commit, before its mutations are acknowledged. */
@@ -85,10 +99,15 @@ export class Writer {
     });
   }
 
+  /** @throws AppError `unavailable` if the catalogue is lost */
+  assertNotLost(): void {
+    if (this.#isLost) throw new AppError('unavailable', LOST);
+  }
+
   readMetrics(): Omit<StoreMetrics, 'disk'> {
     return {
       ...this.#metrics.read(),
-      canWrite: !this.#failure,
+      failure: this.#isLost ? LOST : this.#failure && !this.#closed ? NO_WRITES : undefined,
       waitingChanges: this.#inFlight.length + this.#waiting.length,
     };
   }
@@ -117,7 +136,8 @@ export class Writer {
     this.#scheduled = undefined;
     if (this.#inFlight.length > 0 || this.#waiting.length === 0) return;
     this.#inFlight = this.#waiting.splice(0, countBatch(this.#waiting));
-    const batch: Batch = { at: this.#clock(), calls: this.#inFlight.map(({ call }) => call) };
+    const { wall: at, lived } = this.#now();
+    const batch: Batch = { at, lived, calls: this.#inFlight.map(({ call }) => call) };
     this.#sentAt = performance.now();
     this.#thread.postMessage(JSON.stringify(batch));
   }
@@ -137,6 +157,15 @@ export class Writer {
       (outcome.isDone || !outcome.cause ? [] : outcome.code)));
     batch.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
+  }
+
+  #lose(loss: string): void {
+    this.#isLost = true;
+    this.#lost.resolve(catalogueLost(loss));
+    for (const waiting of this.#waiting.splice(0)) {
+      waiting.settle(failed(`${LOST} Nothing was changed.`));
+    }
+    if (this.#inFlight.length === 0) this.#onIdle();
   }
 
   /** The thread has ended. Its in-flight batch may or may not have been committed. */
@@ -161,10 +190,8 @@ export class Writer {
 
   #findRejection(): AppError | undefined {
     if (this.#closed) return new AppError('unavailable', 'This server is stopping. Try again.');
-    if (this.#failure) {
-      const detail = 'This server cannot write until it is restarted.';
-      return new AppError('unavailable', detail, { cause: this.#failure });
-    }
+    if (this.#isLost) return new AppError('unavailable', `${LOST} Nothing was changed.`);
+    if (this.#failure) return new AppError('unavailable', NO_WRITES, { cause: this.#failure });
     if (this.#waiting.length < WRITE_QUEUE_LIMIT) return undefined;
     const detail = 'Too many changes are waiting for the disk. Try again soon.';
     return new AppError('unavailable', detail, { retryAfterSeconds: 1 });

@@ -129,7 +129,8 @@ export function isThere(path: string): AppError {
   return new AppError('unavailable', `${path} already exists. Choose another name.`);
 }
 
-function linkUnlessThere(tempPath: string, path: string): boolean {
+/** Gives a file another name unless that exists. Returns whether it did. */
+export function linkUnlessThere(tempPath: string, path: string): boolean {
   try {
     linkSync(tempPath, path); // unlike a rename, this never replaces anything
     return true;

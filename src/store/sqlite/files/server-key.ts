@@ -1,6 +1,7 @@
 /**
  * Reads or creates `server.key` beside the database when the store is opened; no request touches
- * the file. Among several processes the first one creates it for all.
+ * the file, but no commit is acknowledged without it (`open-files.ts`). Among several processes the
+ * first one creates it for all.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -4,32 +4,18 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
-import { AppError } from '../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ChangePage, ChangeQuery } from '../../history-store.ts';
-import { assertReached } from '../../rules/history.ts';
 import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
 import { historyQueries } from '../../sql/history/history-queries.ts';
 import { readInteger } from '../../sql/sql.ts';
 import { sqlOf } from '../sql.ts';
 
 export function feedQueries(db: DatabaseSync) {
-  const shared = historyQueries(sqlOf(db));
-  const findReach = db.prepare('SELECT pruned_to, position FROM seller WHERE id = ?');
   const list = prepareListChanges(db);
   return {
-    ...shared,
+    ...historyQueries(sqlOf(db), async (sellerId, after, limit, findReach) =>
+      ({ changes: list(sellerId, after, limit), reach: await findReach(sellerId) })),
     findNewestTime: prepareFindNewestTime(db),
-    listChanges(sellerId: SellerId, query: ChangeQuery): ChangePage | Promise<ChangePage> {
-      const { after, limit, types, importId } = query;
-      if (types || importId !== undefined) return shared.listMatchingChanges(sellerId, query);
-      const row = findReach.get(sellerId);
-      if (!row) throw new AppError('not_found', 'There is no such seller.');
-      const position = readInteger(row, 'position');
-      assertReached({ prunedTo: readInteger(row, 'pruned_to'), position }, after, 'after');
-      const changes = list(sellerId, after, limit);
-      return { changes, next: changes.at(-1)?.position ?? after, position };
-    },
   };
 }
 

@@ -50,6 +50,7 @@ export function openCatalogue(file: string) {
       throw new ForeignProjectionError(`There is no change ${position}.`);
     },
     close: () => db.close(),
+    [Symbol.dispose]: () => db.close(),
   };
 }
 

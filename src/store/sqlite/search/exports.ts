@@ -3,11 +3,9 @@
  * page when its consumer requests one. Their number and duration are limited, because the
  * projection's write-ahead log only grows while a snapshot is open.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import { EXPORT_TIME_LIMIT_MS } from '../../limits.ts';
-import { assertExportRoom } from '../../rules/export-limits.ts';
+import { limitExports } from '../../rules/export-limits.ts';
 import { EXPORT_PAGE_SIZE } from './limits.ts';
-import type { SellerId } from '../../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueReader } from './catalogue-reader.ts';
 import {
@@ -16,61 +14,53 @@ import {
 import { decodeProduct } from '../../sql/product-rows.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, prepareFindState } from './projection.ts';
-import { openSnapshotFile } from './projection-file.ts';
+import { openSnapshotFile, type OpenedBy } from './projection-file.ts';
 
 interface OpenExport {
   readonly request: ExportRequest;
-  readonly db: DatabaseSync;
   readonly finder: ProductFinder;
   readonly ordinal: number;
-  readonly timer: NodeJS.Timeout;
+  /** The slot, the snapshot and the timer. */
+  readonly resources: DisposableStack;
   after: KeysetAnchor | undefined;
 }
 
 export type Exports = ReturnType<typeof openExports>;
 
-export function openExports(file: string, catalogue: CatalogueReader) {
+export function openExports(files: OpenedBy, catalogue: CatalogueReader) {
   const exports = new Map<number, OpenExport>();
+  const limiter = limitExports();
   let last = 0;
 
   function end(id: number): void {
     const open = exports.get(id);
     if (!open) return;
     exports.delete(id);
-    clearTimeout(open.timer);
-    open.db.close();
+    open.resources.dispose();
   }
 
   return {
     end,
     /**
-     * Checks the limits for one more export, counting those in the queue.
-     * @throws AppError `unavailable`
+     * Starts an export of the projection's current state, at or after `request.position`.
+     * @throws AppError `unavailable` over the limits
      */
-    assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
-      const open = exports.values().map(({ request }) => request.sellerId);
-      assertExportRoom(sellerId, [...queued, ...open]);
-    },
-    /** Starts an export of the projection's current state, at or after `request.position`. */
     start(request: ExportRequest): SearchResults['export'] {
-      const db = openSnapshotFile(file);
-      try {
-        const state = prepareFindState(db, catalogue)(request.sellerId);
-        const seller = catalogue.findSeller(request.sellerId);
-        // Another process may have replaced the file.
-        if (!seller || !isCaughtUp(state, request.position)) {
-          throw temporarilyUnavailable('The search index is being rebuilt. Retry soon.');
-        }
-        const { ordinal, position } = state;
-        const id = last += 1;
-        const timer = setTimeout(end, EXPORT_TIME_LIMIT_MS, id);
-        const finder = new ProductFinder(db);
-        exports.set(id, { request, db, finder, ordinal, timer, after: undefined });
-        return { export: id, currency: seller.currency, position };
-      } catch (error) {
-        db.close();
-        throw error;
+      using undo = new DisposableStack();
+      undo.defer(limiter.acquire(request.sellerId));
+      const db = undo.adopt(openSnapshotFile(files), (opened) => opened.close());
+      const state = prepareFindState(db, catalogue)(request.sellerId);
+      const seller = catalogue.findSeller(request.sellerId);
+      // Another process may have replaced the file.
+      if (!seller || !isCaughtUp(state, request.position)) {
+        throw temporarilyUnavailable('The search index is being rebuilt. Retry soon.');
       }
+      const { ordinal, position } = state;
+      const id = last += 1;
+      const finder = new ProductFinder(db);
+      undo.adopt(setTimeout(end, EXPORT_TIME_LIMIT_MS, id), clearTimeout);
+      exports.set(id, { request, finder, ordinal, resources: undo.move(), after: undefined });
+      return { export: id, currency: seller.currency, position };
     },
     readPage(id: number): FoundRows {
       const open = exports.get(id);

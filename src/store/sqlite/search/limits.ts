@@ -2,8 +2,6 @@
 
 /** How long a search waits for the projection to catch up; most lags are milliseconds. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;
-/** `Retry-After` of a search that timed out waiting, and of an export over the limit. */
-export const SEARCH_RETRY_AFTER_SECONDS = 5;
 /** Waiting searches and export pages, in total and per seller; further ones are rejected. */
 export const SEARCH_QUEUE_LIMIT = 1_000;
 export const SEARCHES_PER_SELLER_LIMIT = 250;

@@ -10,6 +10,7 @@ import type { ProductId } from '../../../domain/id.ts';
 import {
   BY_ID, type ProductFilter, type ProductQuery, type ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
+import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { Category, CategoryQuery } from '../../search-store.ts';
 import type { ListCount } from '../../write.ts';
@@ -26,7 +27,7 @@ export class ProductFinder {
   readonly #db: DatabaseSync;
   readonly #probeLimit: number;
   /** By SQL, which depends on the members of a query; the oldest is evicted first. */
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new BoundedMap<string, StatementSync>(SEARCH_STATEMENTS_LIMIT);
 
   constructor(db: DatabaseSync, probeLimit = SEARCH_PROBE_LIMIT) {
     this.#db = db;
@@ -180,10 +181,6 @@ export class ProductFinder {
   #prepare(sql: string): StatementSync {
     const cached = this.#statements.get(sql);
     if (cached) return cached;
-    const [oldest] = this.#statements.keys();
-    if (oldest !== undefined && this.#statements.size >= SEARCH_STATEMENTS_LIMIT) {
-      this.#statements.delete(oldest);
-    }
     const statement = this.#db.prepare(sql);
     statement.setReturnArrays(true);
     this.#statements.set(sql, statement);

@@ -3,14 +3,15 @@
  * another version, it is deleted and rebuilt from the catalogue. Processes that share a folder lock
  * it to open or delete the file; otherwise one could find the log of another's new file.
  */
-import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from './limits.ts';
 import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
+import { openBeside } from '../files/open-files.ts';
 import { createEmpty, removeDatabase } from '../files/durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
 import { readPragma } from '../sql.ts';
+import type { SearchFiles } from './protocol.ts';
 
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
@@ -93,19 +94,25 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** Opens the projection; creates it if there is no usable one. */
-export function openProjectionFile(file: string): DatabaseSync {
-  return withLock(file, () => openCurrent(file) ?? replace(file));
+/** Whose projection it is, and where. */
+export type OpenedBy = Pick<SearchFiles, 'search' | 'openFiles'>;
+
+/**
+ * Opens the projection; creates it if there is no usable one.
+ * @throws AppError `unavailable`, as the functions below, if the catalogue is lost
+ */
+export function openProjectionFile(files: OpenedBy): DatabaseSync {
+  return withLock(files, (file) => openCurrent(file) ?? replace(file));
 }
 
 /** Deletes the projection and creates an empty one. Close connections to the old one first. */
-export function replaceProjectionFile(file: string): DatabaseSync {
-  return withLock(file, () => replace(file));
+export function replaceProjectionFile(files: OpenedBy): DatabaseSync {
+  return withLock(files, replace);
 }
 
 /** Opens one snapshot of the projection. */
-export function openSnapshotFile(file: string): DatabaseSync {
-  return withLock(file, () => openProjectionSnapshot(file));
+export function openSnapshotFile(files: OpenedBy): DatabaseSync {
+  return withLock(files, openProjectionSnapshot);
 }
 
 /** A statement to `run`: its last rowid may be one of FTS5's, beyond a safe integer. */
@@ -113,11 +120,6 @@ export function prepareWrite(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReadBigInts(true);
   return statement;
-}
-
-/** Identifies a file; undefined if it does not exist. */
-export function readInode(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
 /** Whether SQLite reported a damaged file, or one that is not a database. */
@@ -132,10 +134,14 @@ export function isCurrentProjection(db: DatabaseSync): boolean {
     && readPragma(db, 'user_version') === VERSION;
 }
 
-function withLock(file: string, work: () => DatabaseSync): DatabaseSync {
-  createEmpty(`${file}.lock`);
-  using _lock = openLock(`${file}.lock`, SEARCH_BUSY_TIMEOUT_MS);
-  return work();
+function withLock(
+  { search: file, openFiles }: OpenedBy, open: (file: string) => DatabaseSync,
+): DatabaseSync {
+  return openBeside(openFiles, () => {
+    createEmpty(`${file}.lock`);
+    using _lock = openLock(`${file}.lock`, SEARCH_BUSY_TIMEOUT_MS);
+    return open(file);
+  });
 }
 
 /** Creates a missing file first, because SQLite copies its mode to -wal and -shm. */

@@ -10,12 +10,15 @@ import type { ProductFilter, ProductQuery } from '../../../domain/catalogue/prod
 import type {
   Category, CategoryQuery, ExportQuery, LowStockQuery, TotalsAt,
 } from '../../search-store.ts';
+import type { OpenFile } from '../files/open-files.ts';
 import type { ProductRow } from '../../sql/product-rows.ts';
 import type { ListCount } from '../../write.ts';
-import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
+import { SEARCH_RETRY_AFTER_SECONDS } from '../../limits.ts';
 
 /** Start data of the thread: the paths of the two databases. */
 export interface SearchFiles {
+  /** The files of the catalogue, as the writer has opened them. */
+  readonly openFiles: readonly OpenFile[];
   readonly catalogue: string;
   readonly search: string;
 }
@@ -69,8 +72,4 @@ export type SearchResponse =
 export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {
   const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
   return new AppError('unavailable', detail, { retryAfterSeconds, cause });
-}
-
-export function queueFull(): AppError {
-  return temporarilyUnavailable('Too many searches are waiting. Retry soon.');
 }

@@ -4,24 +4,23 @@
  * thread receives messages, so nobody waits for more than one step of another seller.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT,
-} from './limits.ts';
+import { SEARCH_RETRY_AFTER_SECONDS } from '../../limits.ts';
+import { searchQueueFull } from '../../rules/search-queue.ts';
+import { SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT } from './limits.ts';
 import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { formatCount } from '../../../domain/wording.ts';
+import { findFileId, openBeside } from '../files/open-files.ts';
 import { type Exports, openExports } from './exports.ts';
 import { type CatalogueReader, ForeignProjectionError, openCatalogue } from './catalogue-reader.ts';
 import {
-  type FoundRows, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
+  type FoundRows, type PositionRequest, type SearchFiles, type SearchNotification,
   type SearchRequest, type SearchResults, temporarilyUnavailable,
 } from './protocol.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, Projection, type ProjectionState } from './projection.ts';
-import {
-  isDamage, openProjectionFile, readInode, replaceProjectionFile,
-} from './projection-file.ts';
+import { isDamage, openProjectionFile, replaceProjectionFile } from './projection-file.ts';
 
 type Result = SearchResults[PositionRequest['kind']];
 
@@ -34,13 +33,13 @@ interface WaitingRequest {
 interface OpenProjection {
   readonly db: DatabaseSync;
   /** Changes when the file is removed. */
-  readonly inode: number | undefined;
+  readonly fileId: string | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
 }
 
 export class SearchService {
-  readonly #file: string;
+  readonly #files: SearchFiles;
   readonly #catalogue: CatalogueReader;
   readonly #exports: Exports;
   #open: OpenProjection;
@@ -53,10 +52,10 @@ export class SearchService {
   #turn: NodeJS.Immediate | undefined;
 
   constructor(files: SearchFiles) {
-    this.#file = files.search;
-    this.#catalogue = openCatalogue(files.catalogue);
-    this.#exports = openExports(files.search, this.#catalogue);
-    this.#open = this.#prepare(openProjectionFile(files.search));
+    this.#files = files;
+    this.#catalogue = openBeside(files.openFiles, () => openCatalogue(files.catalogue));
+    this.#exports = openExports(files, this.#catalogue);
+    this.#open = this.#prepare(openProjectionFile(files));
   }
 
   async handle(request: SearchRequest): Promise<Result | FoundRows> {
@@ -87,7 +86,7 @@ export class SearchService {
     this.#assertRoom(request);
     const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
     await this.#waitForTurn(request);
-    if (performance.now() >= deadline) throw queueFull();
+    if (performance.now() >= deadline) throw searchQueueFull();
     for (let isRetried = false; ;) {
       try {
         const result = this.#run(request, deadline);
@@ -102,14 +101,9 @@ export class SearchService {
   }
 
   /** @throws AppError `unavailable` if the seller has too many requests in the queue */
-  #assertRoom({ kind, sellerId }: PositionRequest): void {
-    const queued = this.#queue.map(({ request }) => request);
-    if (kind === 'export') {
-      const exports = queued.filter((request) => request.kind === 'export');
-      this.#exports.assertRoom(sellerId, exports.map((request) => request.sellerId));
-    }
-    const own = queued.filter((request) => request.sellerId === sellerId);
-    if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw queueFull();
+  #assertRoom({ sellerId }: PositionRequest): void {
+    const own = this.#queue.filter(({ request }) => request.sellerId === sellerId);
+    if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw searchQueueFull();
   }
 
   #waitForTurn(request: PositionRequest): Promise<void> {
@@ -221,17 +215,17 @@ export class SearchService {
    * thread ends, and the next one retries.
    */
   #replaceUseless(): void {
-    if (!this.#mustRebuild && readInode(this.#file) === this.#open.inode) return;
+    if (!this.#mustRebuild && findFileId(this.#files.search) === this.#open.fileId) return;
     this.#open.db.close();
     const open = this.#mustRebuild ? replaceProjectionFile : openProjectionFile;
-    this.#open = this.#prepare(open(this.#file));
+    this.#open = this.#prepare(open(this.#files));
     this.#mustRebuild = false;
   }
 
   #prepare(db: DatabaseSync): OpenProjection {
     return {
-      db, inode: readInode(this.#file), projection: new Projection(db, this.#catalogue),
-      finder: new ProductFinder(db),
+      db, fileId: findFileId(this.#files.search),
+      projection: new Projection(db, this.#catalogue), finder: new ProductFinder(db),
     };
   }
 }

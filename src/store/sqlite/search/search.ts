@@ -11,10 +11,13 @@ import {
 } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { searchQueueFull } from '../../rules/search-queue.ts';
 import type { SearchStore } from '../../search-store.ts';
 import { decodeProduct } from '../../sql/product-rows.ts';
+import { readInteger } from '../../sql/sql.ts';
+import { openReader } from '../engine/connection.ts';
 import {
-  queueFull, type SearchFiles, type SearchNotification, type SearchRequest, type SearchResponse,
+  type SearchFiles, type SearchNotification, type SearchRequest, type SearchResponse,
   type SearchResults, temporarilyUnavailable,
 } from './protocol.ts';
 import { startThread } from '../../../runtime/thread.ts';
@@ -63,6 +66,21 @@ export class Search {
     if (!this.#timer) this.#client?.notify({ kind: 'pause' });
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#catchUpWhenIdle(), SEARCH_IDLE_MS).unref();
+  }
+
+  /**
+   * How many changes of all sellers the projection does not have; undefined if there is none.
+   * @param countChanges Counts those of the catalogue.
+   */
+  readLag(countChanges: () => number): number | undefined {
+    try {
+      using projection = openReader(this.#files.search);
+      const row = projection.prepare(`
+        SELECT coalesce(sum(position), 0) AS n FROM seller WHERE built_to IS NULL`).get() ?? {};
+      return Math.max(0, countChanges() - readInteger(row, 'n'));
+    } catch {
+      return undefined; // such as before the first search, or while a damaged file is replaced
+    }
   }
 
   async close(): Promise<void> {
@@ -148,7 +166,7 @@ class SearchClient {
     request: Request,
   ): Promise<SearchResults[Request['kind']]> {
     if (this.#end) throw this.#end;
-    if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
+    if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw searchQueueFull();
     this.#lastId += 1;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(this.#lastId, pending);

@@ -7,10 +7,13 @@ import type { HistoryStore } from '../../history-store.ts';
 import type { DeliveryMember, DueQuery } from '../../webhook-store.ts';
 import type { Reader } from '../engine/reader.ts';
 import { tryLock } from '../files/atomic-file.ts';
+import { type OpenFile, openBeside } from '../files/open-files.ts';
 import { WEBHOOK_LOCK_INTERVAL_MS } from '../limits.ts';
 
 interface DeliveryOptions {
   readonly lockFile: string;
+  /** The files of the catalogue, as the writer has opened them. */
+  readonly openFiles: readonly OpenFile[];
   readonly reader: Reader;
   readonly watchAll: HistoryStore['watchAll'];
 }
@@ -46,12 +49,12 @@ export function openDelivery(options: DeliveryOptions) {
 }
 
 function openMember(
-  { lockFile, reader: { queries }, watchAll }: DeliveryOptions, onDue: () => void,
+  { lockFile, openFiles, reader: { queries }, watchAll }: DeliveryOptions, onDue: () => void,
 ) {
   let lease: Lease | undefined;
 
   function acquire(): Lease | undefined {
-    const lock = tryLock(lockFile);
+    const lock = openBeside(openFiles, () => tryLock(lockFile));
     if (!lock) return undefined;
     const unwatch = watchAll(onDue);
     const controller = new AbortController();
@@ -94,6 +97,8 @@ function openMember(
         : queries.listDueWebhooks(query).map((webhook) => ({ webhook, lease: signal }));
     },
     findNextRetry: async (after: number) => lease && queries.findNextRetry(after),
+    readMetrics: async () =>
+      ({ leases: lease ? 1 : 0, oldestMessageAt: lease && queries.findOldestMessageTime() }),
     end() {
       clearInterval(timer);
       lease?.end();

@@ -23,6 +23,8 @@ export function dueWebhookQueries(db: DatabaseSync) {
   const findRetry = db.prepare(`
     SELECT min(next_attempt_at) AS at FROM webhook INDEXED BY webhook_due
     WHERE status = 'active' AND (failures > 0) = 1 AND next_attempt_at > ?`);
+  const findOldest = db.prepare(`
+    SELECT min(message_at) AS at FROM webhook INDEXED BY webhook_due WHERE status = 'active'`);
   return {
     hasWebhooks(): boolean {
       return findAny.get() !== undefined;
@@ -35,6 +37,9 @@ export function dueWebhookQueries(db: DatabaseSync) {
     },
     findNextRetry(after: number): number | undefined {
       return readOptional(findRetry.get(after) ?? {}, 'at', readInteger);
+    },
+    findOldestMessageTime(): number | undefined {
+      return readOptional(findOldest.get() ?? {}, 'at', readInteger);
     },
   };
 }

@@ -225,19 +225,26 @@ test('turns the password off and on again, with a passkey that works here', asyn
   const { store, shop } = await prepare(t);
   const path = '/portal/account/password-sign-in';
   const user = shareSession(shop);
-  const confirm = async (): Promise<number> => {
+  const account = ownerOf(shop.sellerId);
+  const confirm = async (authenticator: SoftwareAuthenticator): Promise<number> => {
+    const options = await user.fetchOptions(`${PAGE}/options`);
     await user.get(path);
-    return (await user.submit({ current_password: shop.password })).status;
+    return (await user.send(path, user.use(options, authenticator, account))).status;
   };
   const isOff = async () => (await store.findAccount(ownerOf(shop.sellerId)))?.isPasswordOff;
-  assert.equal(await confirm(), 409);
-  await addFirst(shop);
-  await shop.user.get(path); // at an IP address, where passkeys do not work
-  assert.equal((await shop.user.submit({ current_password: shop.password })).status, 409);
-  await user.get(path);
-  assert.equal((await user.submit({ current_password: 'a guess' })).status, 422);
+  const other = new SoftwareAuthenticator();
+  assert.equal(await confirm(other), 422); // without a passkey
+  const { authenticator } = await addFirst(shop);
+  // At an IP address passkeys do not work.
+  assert.equal((await shop.user.get(path)).status, 404);
+  assert.equal(await confirm(other), 422);
+  const page = await user.get(path);
+  assert.doesNotMatch(page.text, /type="password"/);
+  assert.match(page.text, />Turn off with a passkey</);
+  // A passkey that works, not the password, shows that the password is not needed.
+  assert.equal((await user.send(path, { current_password: shop.password })).status, 422);
   assert.equal(await isOff(), false);
-  assert.equal(await confirm(), 303);
+  assert.equal(await confirm(authenticator), 303);
   assert.equal(await isOff(), true);
   assert.match(readText((await user.follow()).text), /Off: you sign in with passkeys only\./);
   const [passkey] = await store.listPasskeys(ownerOf(shop.sellerId));
@@ -251,7 +258,14 @@ test('turns the password off and on again, with a passkey that works here', asyn
   await user.get(`${PAGE}/${passkey?.id}/remove`);
   const last = await user.submit({ current_password: shop.password });
   assert.match(readText(last.text), /your only passkey for this address/);
-  assert.equal(await confirm(), 303);
+  // The password that is off neither turns itself on nor adds a passkey that would.
+  await user.get(path);
+  const own = await user.send(path, { current_password: shop.password });
+  assert.match(readText(own.text), /Confirm this with one of your passkeys\./);
+  await user.get(`${PAGE}/new`);
+  assert.equal((await user.send(`${PAGE}/new`, { current_password: shop.password })).status, 422);
+  assert.equal(await isOff(), true);
+  assert.equal(await confirm(authenticator), 303);
   assert.equal(await isOff(), false);
   const types = (await listTypes(store, shop)).filter((type) => type.startsWith('password'));
   assert.deepEqual(types, ['password_sign_in_enabled', 'password_sign_in_disabled']);

@@ -41,7 +41,7 @@ test('renames a category in one step, which can be reverted', async (t) => {
   const { user, rename, readAll, readRecords } = await open(t);
   const answer = await rename('Cups', ' Cups & saucers ');
   assert.equal(answer.status, 303);
-  assert.match(readText((await user.follow()).text), /Complete: 2 products\. Changed 2/);
+  assert.match(readText((await user.follow()).text), /Bulk edit complete: 2 products\. Changed 2/);
   assert.deepEqual(await readAll(), ['Cups & saucers', 'Cups & saucers', 'Mugs']);
   const [record, ...others] = await readRecords();
   assert.deepEqual([record.kind, record.mode, others], ['bulk', 'category', []]);
@@ -83,7 +83,7 @@ test('previews which categories a rename merges', async (t) => {
   assert.match(preview, /2 products will get the category Mugs/);
   assert.match(preview, /1 other product has this category already: \d will share it/);
   assert.deepEqual(await readRecords(), []);
-  assert.match((await act(user, 'commit')).text, /Complete: 2 products/);
+  assert.match((await act(user, 'commit')).text, /Bulk edit complete: 2 products/);
   assert.deepEqual(await readAll(), ['Mugs', 'Mugs', 'Mugs']);
 });
 

@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
-import { LIVE_CATCH_UP_LIMIT } from '../../../../src/features/portal/limits.ts';
+import {
+  LIVE_CATCH_UP_LIMIT, PORTAL_STREAMS_PER_SELLER_LIMIT, STREAMS_PER_ACCOUNT_LIMIT,
+} from '../../../../src/features/portal/limits.ts';
 import { type EventStream, readEvents } from '../../changes/event-stream.ts';
 import { makeClock } from '../../../support/clock.ts';
+import { addColleague } from '../colleague.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import type { PageClient } from '../page-client.ts';
-
 
 async function ask(
   t: { after(hook: () => void): void }, user: PageClient, after: string,
@@ -74,6 +76,20 @@ test('skips to the current position if a page missed too much, and says so', asy
   }
 });
 
+test('leaves live pages for the colleagues of an account that opens all it can', async (t) => {
+  const catalogue = await openCatalogue(t);
+  const { user, server } = catalogue;
+  const { user: viewer } = await addColleague(server, catalogue, 'viewer');
+  for (let n = 0; n < STREAMS_PER_ACCOUNT_LIMIT; n += 1) await follow(t, viewer, '0');
+  const more = await ask(t, viewer, '0');
+  assert.deepEqual([more.statusCode, more.headers['retry-after']], [503, '5']);
+  const { status, text } = await viewer.get('/portal/export?format=csv');
+  assert.equal(status, 503);
+  assert.match(text, /You already have 10 live pages and downloads running, the maximum\./);
+  await follow(t, user, '0');
+  assert.equal((await user.get('/portal/export?format=csv')).status, 200);
+});
+
 test('redirects to the sign-in without a session', async (t) => {
   const { user } = await openCatalogue(t);
   user.cookies.clear();
@@ -120,9 +136,17 @@ test('does not keep an idle session alive', async (t) => {
 });
 
 test('serves 50 streams of one shop, and more for another', async (t) => {
-  const { user, server } = await openCatalogue(t);
-  const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
-  const rejected = await ask(t, user, '0');
+  const catalogue = await openCatalogue(t);
+  const { user, server } = catalogue;
+  const users = [user];
+  while (users.length < PORTAL_STREAMS_PER_SELLER_LIMIT / STREAMS_PER_ACCOUNT_LIMIT) {
+    users.push((await addColleague(server, catalogue, 'editor')).user);
+  }
+  const streams = await Promise.all(users.flatMap((own) =>
+    Array.from({ length: STREAMS_PER_ACCOUNT_LIMIT }, () => follow(t, own, '0'))));
+  assert.equal(streams.length, 50);
+  const { user: late } = await addColleague(server, catalogue, 'viewer');
+  const rejected = await ask(t, late, '0');
   assert.deepEqual([rejected.statusCode, rejected.headers['retry-after']], [503, '5']);
   const other = await openOther(server);
   await follow(t, other.user, '0');

@@ -1,7 +1,7 @@
 /** Numbers, money and times in a seller's locale and time zone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Formats, toDecimal } from '../../../../src/features/portal/html/format.ts';
+import { makeFormatCache, toDecimal } from '../../../../src/features/portal/html/format.ts';
 import { PORTAL_FORMATS_LIMIT } from '../../../../src/features/portal/limits.ts';
 
 const EURO = { code: 'EUR', decimals: 2 };
@@ -13,9 +13,9 @@ function plain(text: string): string {
 }
 
 test('formats numbers and signed numbers in the locale', () => {
-  const formats = new Formats(() => AT);
-  const german = formats.get({ locale: 'de-DE', timeZone: 'UTC', currency: EURO });
-  const british = formats.get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
+  const findFormat = makeFormatCache(() => AT);
+  const german = findFormat({ locale: 'de-DE', timeZone: 'UTC', currency: EURO });
+  const british = findFormat({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
   assert.deepEqual([german.number(1_234_567), british.number(1_234_567)],
     ['1.234.567', '1,234,567']);
   assert.deepEqual([british.delta(3), british.delta(-3), british.delta(0)], ['+3', '-3', '0']);
@@ -23,9 +23,9 @@ test('formats numbers and signed numbers in the locale', () => {
 });
 
 test('formats amounts exactly, with the decimals of their currency', () => {
-  const formats = new Formats(() => AT);
+  const findFormat = makeFormatCache(() => AT);
   const write = (locale: string, code: string, decimals: number, minor: number | bigint) =>
-    plain(formats.get({ locale, timeZone: 'UTC', currency: { code, decimals } }).money(minor));
+    plain(findFormat({ locale, timeZone: 'UTC', currency: { code, decimals } }).money(minor));
   assert.equal(write('en-GB', 'EUR', 2, 5), '€0.05');
   assert.equal(write('en-GB', 'EUR', 2, 123_456), '€1,234.56');
   assert.equal(write('de-DE', 'EUR', 2, 1_990), '19,90 €');
@@ -35,9 +35,9 @@ test('formats amounts exactly, with the decimals of their currency', () => {
 });
 
 test('formats amounts for form fields with a decimal separator only', () => {
-  const formats = new Formats(() => AT);
+  const findFormat = makeFormatCache(() => AT);
   const get = (locale: string, currency = EURO) =>
-    formats.get({ locale, timeZone: 'UTC', currency });
+    findFormat({ locale, timeZone: 'UTC', currency });
   assert.equal(get('en-GB').amount(123_456), '1234.56');
   assert.equal(get('de-DE').amount(123_456), '1234,56');
   assert.equal(get('de-DE', { code: 'JPY', decimals: 0 }).amount(123_456), '123456');
@@ -46,7 +46,7 @@ test('formats amounts for form fields with a decimal separator only', () => {
 });
 
 test('formats times in the time zone, and machine-readable times in UTC', () => {
-  const format = new Formats(() => AT).get({
+  const format = makeFormatCache(() => AT)({
     locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
   });
   const shown = '2 Mar 2026, 08:30:05 GMT+9';
@@ -58,8 +58,8 @@ test('formats times in the time zone, and machine-readable times in UTC', () => 
 });
 
 test('formats moments relative to the clock, up to 30 days away', () => {
-  const formats = new Formats(() => AT);
-  const write = (locale: string, seconds: number) => formats.get({
+  const findFormat = makeFormatCache(() => AT);
+  const write = (locale: string, seconds: number) => findFormat({
     locale, timeZone: 'UTC', currency: EURO,
   }).relativeTime(AT + seconds * 1_000);
   const [minute, hour, day] = [60, 3_600, 86_400];
@@ -74,7 +74,7 @@ test('formats moments relative to the clock, up to 30 days away', () => {
 });
 
 test('marks the language of times that are not English', () => {
-  const format = new Formats(() => AT).get({
+  const format = makeFormatCache(() => AT)({
     locale: 'de-DE', timeZone: 'UTC', currency: EURO,
   });
   const time = '<time datetime="2026-03-01T23:29:05Z" '
@@ -85,8 +85,8 @@ test('marks the language of times that are not English', () => {
 });
 
 test('caches formats, up to a limit', () => {
-  const formats = new Formats(() => AT);
-  const get = (timeZone: string) => formats.get({ locale: 'en-GB', timeZone, currency: EURO });
+  const findFormat = makeFormatCache(() => AT);
+  const get = (timeZone: string) => findFormat({ locale: 'en-GB', timeZone, currency: EURO });
   const first = get('UTC');
   assert.equal(get('UTC'), first);
   for (const zone of Intl.supportedValuesOf('timeZone').slice(0, PORTAL_FORMATS_LIMIT)) get(zone);
@@ -98,6 +98,6 @@ test('writes negative amounts exactly', () => {
   assert.deepEqual([-5n, -105, 0, -12_345n].map((minor) => toDecimal(minor, 2)),
     ['-0.05', '-1.05', '0.00', '-123.45']);
   assert.equal(toDecimal(-5, 0), '-5');
-  const format = new Formats(() => AT).get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
+  const format = makeFormatCache(() => AT)({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
   assert.equal(plain(format.money(-5)), '-€0.05');
 });

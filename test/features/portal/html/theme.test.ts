@@ -45,7 +45,8 @@ test('returns to pages of the portal only', async (t) => {
   const { user } = await openShop(await startServer(t, { portal: true }));
   for (const [back, location] of [
     ['https://evil.example', '/portal'], ['//evil.example', '/portal'],
-    ['/\\evil.example', '/portal'],
+    ['/\\evil.example', '/portal'], ['/assets/../../admin', '/portal'],
+    ['/products/..', '/portal/'],
     ['', '/portal'], ['/keys', '/portal/keys'], ['/products/x/adjust', '/portal/products/x'],
     ['/keys?after=x', '/portal/keys?after=x'], ['/a\r\nset-cookie: b', '/portal'],
   ] as const) {

@@ -6,7 +6,7 @@ import {
   CONCURRENT_IMPORTS_LIMIT, CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
 } from '../../../../src/api/limits.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
-import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../../src/domain/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';

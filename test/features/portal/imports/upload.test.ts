@@ -2,15 +2,20 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { CONCURRENT_UPLOADS_PER_SELLER_LIMIT } from '../../../../src/features/portal/limits.ts';
+import type { AccountReference } from '../../../../src/domain/access/account.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { startServer } from '../../../support/server.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
+import { addColleague } from '../colleague.ts';
 import { HEADER, makeRows } from './setup.ts';
-import { openShop, readText } from '../page-client.ts';
+import { openShop, type PageClient, readText } from '../page-client.ts';
 
 const BOUNDARY = 'xxxxxxxx';
 const SENT_MIB = 160;
@@ -19,9 +24,14 @@ async function open(t: TestContext) {
   const uploadFolder = join(makeFolder(t), 'uploads');
   const server = await startServer(t, { portal: { uploadFolder } });
   const shop = await openShop(server);
-  await shop.user.get('/portal/import');
-  const csrf = shop.user.valueOf('csrf') ?? '';
-  const cookie = [...shop.user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  return { ...shop, server, uploadFolder, ...await prepare(server, shop.user) };
+}
+
+/** How this user uploads a file piece by piece. */
+async function prepare(server: TestServer, user: PageClient) {
+  await user.get('/portal/import');
+  const csrf = user.valueOf('csrf') ?? '';
+  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const head = [
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="csrf"', '', csrf,
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="long.csv"', '', '',
@@ -37,7 +47,7 @@ async function open(t: TestContext) {
     outgoing.on('error', () => {}); // some are destroyed below
     return outgoing;
   };
-  return { ...shop, server, uploadFolder, head, begin };
+  return { head, begin };
 }
 
 test('streams a long file to disk, without a name in its folder', async (t) => {
@@ -90,3 +100,30 @@ test('rejects a truncated form', async (t) => {
   const page = await user.get('/portal/import');
   assert.match(readText(page.text), /No uploads in the last 24 hours/);
 });
+
+const REVOCATIONS: Readonly<Record<
+  string, (store: Store, account: AccountReference) => Promise<unknown>
+>> = {
+  'becomes a viewer': (store, account) => store.setRole(account, 'viewer', {}),
+  'is removed': (store, account) => store.removeAccount(account, {}),
+};
+
+for (const [how, revoke] of Object.entries(REVOCATIONS)) {
+  test(`rejects an upload in flight of an editor who ${how}`, async (t) => {
+    const { sellerId, server, uploadFolder } = await open(t);
+    const { user, account } = await addColleague(server, { sellerId }, 'editor');
+    const { begin, head } = await prepare(server, user);
+    const sessions = t.mock.method(server.store, 'findSignedInSession').mock;
+    const outgoing = begin();
+    outgoing.write(head + HEADER + makeRows(1));
+    while (sessions.callCount() === 0) await turn();
+    await turn();
+    await revoke(server.store, account);
+    const answered = once(outgoing, 'response');
+    outgoing.end(`${makeRows(1)}\r\n--${BOUNDARY}--\r\n`);
+    const [response] = await answered as [IncomingMessage];
+    assert.equal(response.statusCode, 403);
+    assert.match(readText(await text(response)), /session has ended|role has changed/);
+    assert.deepEqual(readdirSync(uploadFolder), []);
+  });
+}

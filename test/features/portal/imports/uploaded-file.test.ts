@@ -116,6 +116,14 @@ test('ends an upload within 15 s of the end of its session', async () => {
   assert.ok(now() < 60_000 + 16_000, String(now()));
 });
 
+test('rejects an upload whose session ends in its last second', async () => {
+  const { content, now } = trickle(UPLOAD_MIN_RATE_BYTES_PER_SECOND, 5);
+  const upload = guardUpload(content, async () => {
+    if (now() >= 4_000) throw new AppError('browser_refused', 'Signed out.');
+  }, now);
+  await assert.rejects(Array.fromAsync(upload), { code: 'browser_refused' });
+});
+
 /** Yields this many bytes per second of a clock that reading advances. */
 function trickle(bytesPerSecond: number, seconds: number) {
   let elapsedMs = 0;

@@ -11,6 +11,7 @@ import { ownerOf } from '../../../support/owner.ts';
 import { startServer } from '../../../support/server.ts';
 import { makeInvitation, makeSecretHash } from '../../../store/contract/portal-fixture.ts';
 import { addColleague } from '../colleague.ts';
+import { showCode } from '../sign-in/authenticator.ts';
 import { openShop, PageClient, readText } from '../page-client.ts';
 import { addFirst } from '../passkey-client.ts';
 
@@ -171,6 +172,59 @@ test('removes a person, whose sessions end at once', async (t) => {
   assert.equal((await ben.user.get('/portal')).headers.location, '/portal/sign-in');
   assert.equal((await store.listAccounts(sellerId)).length, 1);
   assert.equal((await user.get(path)).status, 404);
+});
+
+test('signs a person out everywhere, and logs whom', async (t) => {
+  const { server, store, shop, user, owner, sellerId } = await prepare(t);
+  const { user: ben, account, email } = await addColleague(server, shop, 'viewer');
+  const path = `/portal/people/${account.accountId}`;
+  assert.equal((await ben.post(`${path}/sign-out`, new URLSearchParams({
+    csrf: (await ben.get('/portal'), ben.valueOf('csrf') ?? ''),
+  }))).status, 403);
+  await user.get(path);
+  const answer = await user.submit({}, { action: `${path}/sign-out` });
+  assert.equal(answer.headers.location, '/portal/people?done=signed-out');
+  assert.equal((await ben.get('/portal')).headers.location, '/portal/sign-in');
+  assert.equal((await user.follow()).status, 200);
+  const [event] = await store.listAuditEvents(sellerId, {
+    type: 'session_ended', before: undefined, limit: 1,
+  });
+  const name = (await store.findAccount(owner))?.name;
+  assert.deepEqual([event?.subject, event?.actorName], [email, name]);
+});
+
+test('closes the portal to people with one factor while the shop requires two', async (t) => {
+  const { clock, server, shop, user, confirmed } = await prepare(t);
+  const { user: ben, email, password } = await addColleague(server, shop, 'editor');
+  await ben.get('/portal/products/new');
+  const [form] = [ben.formOf('/portal/products/new')];
+  const path = '/portal/people/two-factor';
+  await user.get(path);
+  assert.equal((await user.submit({ current_password: 'a guess' })).status, 422);
+  assert.equal((await ben.get('/portal')).status, 200);
+  await user.get(path);
+  assert.equal((await user.submit(confirmed)).status, 303);
+  const setUp = '/portal/account/two-factor';
+  const late = new PageClient(server.port);
+  await late.get('/portal/sign-in');
+  await late.submit({ email, password });
+  for (const browser of [ben, late, user]) {
+    for (const page of ['/portal', '/portal/products', '/portal/people', '/portal/live',
+      '/portal/account', '/portal/account/email', '/portal/export?format=csv']) {
+      assert.equal((await browser.get(page)).headers.location, setUp, page);
+    }
+    for (const page of ['/portal/account/passkeys', '/portal/account/sessions']) {
+      assert.equal((await browser.get(page)).status, 200, page);
+    }
+  }
+  const fields = new URLSearchParams([...form ?? []].map(([name, value]) => [name, value]));
+  assert.equal((await ben.post('/portal/products/new', fields)).headers.location, setUp);
+  assert.match(readText((await ben.get(setUp)).text), /Your shop requires two-factor/);
+  const [, secret = ''] = /<pre id="copy-secret"[^>]*>([^<]+)</.exec(ben.page?.text ?? '') ?? [];
+  const on = { code: showCode(secret, clock.now), current_password: password };
+  assert.equal((await ben.submit(on)).status, 200);
+  for (const browser of [ben, late]) assert.equal((await browser.get('/portal')).status, 200);
+  assert.equal((await user.get('/portal')).headers.location, setUp);
 });
 
 test('requires the password to invite or remove people, and to change roles', async (t) => {

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AccessLogEntry as AnsweredRequest } from '../../../../src/http/request-record.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
+import { exchange } from '../../../http/raw.ts';
 import { openShop, readText, PageClient } from '../page-client.ts';
 
 test('exports all products, or those of a search', async (t) => {
@@ -39,6 +40,25 @@ test('exports all products, or those of a search', async (t) => {
   assert.equal(rejected.status, 400);
   assert.match(readText(rejected.text), /filters are invalid.*plain number.*Must be one of/);
   assert.equal((await new PageClient(server.port).get('/portal/export')).status, 303);
+});
+
+test('has a length over HTTP/1.0, like every file of the portal', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const { user, send } = await openShop(server);
+  await send({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Mug', category: 'K', sku: 'M', price: 1, stock: 1 }),
+  });
+  for (const path of ['/portal/export?format=csv', '/portal/movements/export?format=ndjson']) {
+    const { text } = await user.get(path);
+    const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await exchange(t, server.port,
+      `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`);
+    const [head = '', body] = answer.split('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 200 /);
+    assert.match(head, new RegExp(`^content-length: ${text.length}\r$`, 'm'));
+    assert.equal(body, text);
+  }
 });
 
 test('is linked from the import page and the product list', async (t) => {

@@ -1,6 +1,7 @@
 /** The product list of the portal: content, search, sorting and pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { AppError } from '../../../../src/domain/error.ts';
 import type { Answer } from '../../../support/http.ts';
 import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { readText, PageClient } from '../page-client.ts';
@@ -32,6 +33,25 @@ test('formats numbers in the locale of the seller', async (t) => {
   assert.deepEqual(rows[0], ['Mug', '6', 'CHF 1,234.50', 'M', 'Kitchen', changed]);
   assert.deepEqual(rows[1]?.slice(0, 3), ['Lamp', 'low 5', 'CHF 0.00']);
   assert.deepEqual(rows[2]?.slice(0, 2), ['Jar', 'sold out 0']);
+});
+
+test('keeps its filters and says so while the search catches up with a large change', async (t) => {
+  const { server, user, create } = await openCatalogue(t);
+  await create({ name: 'Mug' });
+  const busy = async (): Promise<never> => {
+    throw new AppError('unavailable', 'The search has reached 1 of 2 changes.');
+  };
+  t.mock.method(server.store, 'searchProducts', busy);
+  t.mock.method(server.store, 'listCategories', busy);
+  for (const path of [`${LIST}?q=mug&sort=name`, '/portal/categories?from=a']) {
+    const answer = await user.get(path);
+    assertPage(answer);
+    assert.match(readText(answer.text), /being indexed after a large change\. Try again/);
+    assert.ok(answer.text.includes(`<a href="${path.replace('&', '&amp;')}">Try again</a>`));
+  }
+  assert.match((await user.get(`${LIST}?q=mug`)).text, /name="q"[^>]* value="mug"/);
+  t.mock.restoreAll();
+  assert.deepEqual(await list({ user }, '?q=mug'), ['Mug']);
 });
 
 test('redirects without a session, and hides other shops',

@@ -45,7 +45,7 @@ describe('a bulk deletion', () => {
     }
     assert.equal((await readAll()).length, 3);
     const done = await act(user, 'commit', { confirmation: '2' });
-    assert.match(done.text, /Complete: 2 products\. Deleted 2 Left alone 0/);
+    assert.match(done.text, /Bulk edit complete: 2 products\. Deleted 2 Left alone 0/);
     assert.deepEqual(await readAll(), ['B Cups']);
     const [record] = await readRecords();
     assert.deepEqual([record.kind, record.mode, record.counts.deleted], ['bulk', 'delete', 2]);
@@ -101,7 +101,7 @@ describe('a bulk edit of the category', () => {
     assert.match(preview.text, /1 product will get the category Mugs/);
     assert.match(preview.text, /1 other product has this category already: \d will share it/);
     assert.deepEqual(await readRecords(), []);
-    assert.match((await act(user, 'commit')).text, /Complete: 1 product\. Changed 1 Unchanged 0/);
+    assert.match((await act(user, 'commit')).text, /complete: 1 product\. Changed 1 Unchanged 0/);
     assert.deepEqual(await readAll(), ['A Mugs', 'B Cups', 'C Mugs']);
     assert.equal((await readRecords())[0].mode, 'category');
   });
@@ -132,7 +132,7 @@ describe('a bulk edit of the category', () => {
     assert.match(running.text, /Running: .* 0 products so far\. .* the bulk edit continues/);
     held.resolve();
     const [, path = ''] = /href="([^"]*)">Refresh/.exec(user.page?.text ?? '') ?? [];
-    for (let page = running; !/Complete: 3 products/.test(page.text);) {
+    for (let page = running; !/Bulk edit complete: 3 products/.test(page.text);) {
       page = readPage(await user.get(path));
     }
     assert.deepEqual(await readAll(), ['A Pots', 'B Pots', 'C Pots']);
@@ -144,7 +144,7 @@ test('archives the selected products, and restores archived ones', async (t) => 
   const { user, select, readAll, readRecords } = await open(t);
   const preview = await select('', { row: ['0', '2'], action: 'archive' });
   assert.match(preview.text, /Preview: archive 2 products .* hidden from lists until you restore/);
-  assert.match((await act(user, 'commit')).text, /Complete: 2 products\. Changed 2 Unchanged 0/);
+  assert.match((await act(user, 'commit')).text, /complete: 2 products\. Changed 2 Unchanged 0/);
   assert.deepEqual(await readAll(), ['B Cups']);
   await select('?archived=any', { scope: 'all', action: 'restore' });
   assert.match((await act(user, 'commit')).text, /Changed 2 Unchanged 1/);

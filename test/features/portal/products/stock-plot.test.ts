@@ -1,12 +1,12 @@
 /** The stock plot of a product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Formats } from '../../../../src/features/portal/html/format.ts';
+import { makeFormatCache } from '../../../../src/features/portal/html/format.ts';
 import { stockPlot } from '../../../../src/features/portal/products/stock-plot.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');
-const format = new Formats(() => 0).get({
+const format = makeFormatCache(() => 0)({
   locale: 'en-GB', timeZone: 'UTC', currency: { code: 'EUR', decimals: 2 },
 });
 

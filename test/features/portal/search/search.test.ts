@@ -120,7 +120,8 @@ describe('a search', () => {
     assert.equal(await search(shop, 'passw'), 'Pages: Password, Password sign-in');
     assert.equal(await search(shop, 'key'), 'API keys: My first key; '
       + 'Pages: API keys, Create API key, Find an API key, Leaked API key');
-    assert.equal(await search(shop, 'factor two'), 'Pages: Two-factor authentication');
+    assert.equal(await search(shop, 'factor two'),
+      'Pages: Two-factor authentication, Require two-factor authentication');
   });
 
   test('explains what can be searched for if it has no results', async (t) => {

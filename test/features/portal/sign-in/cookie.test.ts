@@ -1,6 +1,7 @@
 /** Cookies that only this host gets and sets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { termFrom } from '../../../../src/runtime/clock.ts';
 import {
   decryptValue, encryptValue, formatCookie, readCookie,
 } from '../../../../src/features/portal/sign-in/cookie.ts';
@@ -29,17 +30,20 @@ test('reads no cookie that is missing, has another name, or was sent several tim
 test('decrypts no value that is empty, too long or expired', async () => {
   const clock = makeClock();
   const decrypted: string[] = [];
+  let lived = 5;
+  const END = termFrom({ wall: 0, lived }, 1_000).livedUntil;
   const store = {
+    now: () => ({ wall: clock.now, lived }),
     encrypt: async (text: string) => text,
     async decrypt(sealed: string) {
       decrypted.push(sealed);
       return sealed;
     },
   };
-  const sealed = await encryptValue({ store, clock }, { name: 'A' }, 'a context', 1_000);
+  const sealed = await encryptValue({ store }, { name: 'A' }, 'a context', 1_000);
   const decrypt = (text: string, limit?: number) =>
-    decryptValue({ store, clock }, text, 'a context', limit);
-  const value = { name: 'A', endsAt: clock.now + 1_000 };
+    decryptValue({ store }, text, 'a context', limit);
+  const value = { name: 'A', endsAt: clock.now + 1_000, livedUntil: END };
   assert.deepEqual(await decrypt(sealed, sealed.length), value);
   decrypted.length = 0;
   assert.equal(await decrypt('', 10), undefined);
@@ -48,5 +52,10 @@ test('decrypts no value that is empty, too long or expired', async () => {
   clock.now += 999;
   assert.deepEqual(await decrypt(sealed), value);
   clock.now += 1;
+  assert.equal(await decrypt(sealed), undefined);
+  clock.step(-1); // it ends by lived time, too
+  lived = END - 1;
+  assert.deepEqual(await decrypt(sealed), value);
+  lived += 1;
   assert.equal(await decrypt(sealed), undefined);
 });

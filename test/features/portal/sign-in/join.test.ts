@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { FIRST_CODE_LIFE_MS } from '../../../../src/features/portal/limits.ts';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
+import { Passwords } from '../../../../src/domain/access/password.ts';
 import { REGISTRATIONS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
 import type { PortalOptions } from '../../../../src/features/portal/portal.ts';
 import type { Invitation } from '../../../../src/store/account-store.ts';
@@ -87,6 +88,33 @@ test('reports all errors at once, and keeps the code valid', async (t) => {
   const again = await user.submit({ ...FIELDS, email: taken, code });
   assert.match(readText(again.text), /already has an account/);
   assert.equal((await user.submit({ ...FIELDS, code })).status, 200);
+});
+
+test('hashes no password for a taken e-mail, and few for one invitation', async (t) => {
+  const { server, invite, user } = await prepare(t);
+  const { email } = await openShop(server);
+  const code = await invite();
+  const hash = t.mock.method(Passwords.prototype, 'hash');
+  await user.get('/portal/join');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
+    assert.equal((await user.submit({ ...FIELDS, email, code })).status, 422);
+  }
+  assert.equal((await user.submit({ ...FIELDS, code })).status, 429);
+  assert.equal(hash.mock.callCount(), 0);
+  await user.get('/portal/join');
+  assert.equal((await user.submit({ ...FIELDS, code: await invite() })).status, 200);
+  assert.equal(hash.mock.callCount(), 1);
+});
+
+test('gives an e-mail to one of two people who join with it at the same time', async (t) => {
+  const { server, invite } = await prepare(t);
+  const answers = await Promise.all([await invite(), await invite()].map(async (code) => {
+    const user = new PageClient(server.port);
+    await user.get('/portal/join');
+    return user.submit({ ...FIELDS, code });
+  }));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 422]);
+  assert.match(answers.map(({ text }) => text).join(''), /This e-mail/);
 });
 
 test('creates an account for an existing seller, without name and currency fields', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
+import { termFrom } from '../../../../src/runtime/clock.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
   assertSignedIn, CLEAR_SESSION_COOKIE, findSession, formatSessionToken, isAlive, makeSessionSecret,
@@ -12,6 +13,9 @@ import type { SellerId } from '../../../../src/domain/id.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
 
 const SELLER = 1_809_738_798_774_277 as SellerId;
+const SESSION = {
+  id: 1, createdAt: 0, seenAt: 0, livedAt: 0, seenLivedAt: 0, address: '', userAgent: '',
+};
 
 test('puts the seller and the secret in the cookie, and only its hash in the store', () => {
   const { session, secret } = startSession('192.0.2.7', 'Mozilla/5.0');
@@ -64,7 +68,10 @@ test('reads a token only from its own cookie, complete and not repeated', () => 
 
 test('looks up a session by the seller and the hash of the secret in its token', async () => {
   const asked: unknown[] = [];
-  const store = { findSignedInSession: async (...args: unknown[]) => void asked.push(args) };
+  const store = {
+    findSignedInSession: async (...args: unknown[]) => void asked.push(args),
+    now: () => ({ wall: 0, lived: 0 }),
+  };
   // The cast: only these members are used.
   const portal = { store, clock: () => 0 } as unknown as Pick<Portal, 'store' | 'clock'>;
   const { hash, secret } = makeSessionSecret();
@@ -78,22 +85,31 @@ test('looks up a session by the seller and the hash of the secret in its token',
 test('ends a long response once its session has ended', async () => {
   const { secret } = makeSessionSecret();
   const [cookie = ''] = formatSessionToken(SELLER, secret).cookie.split('; ');
-  const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
-  let found: object | undefined = { session };
-  const store = { findSignedInSession: async () => found };
+  const account = {
+    role: 'editor', requiresTwoFactor: true, hasTotp: true, isPasswordOff: false,
+  };
+  let found: object | undefined = { session: SESSION, account };
+  const store = { findSignedInSession: async () => found, now: () => ({ wall: 0, lived: 0 }) };
   // The casts: only these members are used.
   const portal = { store, clock: () => 0 } as unknown as Portal;
   const request = { headers: { cookie } } as AnonymousPageRequest;
-  await assertSignedIn(request, portal);
+  await assertSignedIn(request, portal, 'editor');
+  await assert.rejects(assertSignedIn(request, portal, 'owner'), { code: 'browser_refused' });
+  found = { session: SESSION, account: { ...account, hasTotp: false } };
+  await assert.rejects(assertSignedIn(request, portal, 'editor'), { code: 'browser_refused' });
   found = undefined;
-  await assert.rejects(assertSignedIn(request, portal), { code: 'browser_refused' });
+  await assert.rejects(assertSignedIn(request, portal, 'viewer'), { code: 'browser_refused' });
 });
 
 test('expires a session that is idle too long, or too old', () => {
-  const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
-  assert.equal(isAlive(session, SESSION_IDLE_MS - 1), true);
-  assert.equal(isAlive(session, SESSION_IDLE_MS), false);
-  const busy = { ...session, seenAt: SESSION_LIFE_MS - 1 };
-  assert.equal(isAlive(busy, SESSION_LIFE_MS - 1), true);
-  assert.equal(isAlive(busy, SESSION_LIFE_MS), false);
+  const busy = { ...SESSION, seenAt: SESSION_LIFE_MS - 1, seenLivedAt: SESSION_LIFE_MS - 1 };
+  // By the wall clock or by lived time, whichever says so.
+  const atLived = (life: number) =>
+    ({ wall: 0, lived: termFrom({ wall: 0, lived: 0 }, life).livedUntil });
+  for (const moment of [(wall: number) => ({ wall, lived: 0 }), atLived]) {
+    assert.equal(isAlive(SESSION, moment(SESSION_IDLE_MS - 1)), true);
+    assert.equal(isAlive(SESSION, moment(SESSION_IDLE_MS)), false);
+    assert.equal(isAlive(busy, moment(SESSION_LIFE_MS - 1)), true);
+    assert.equal(isAlive(busy, moment(SESSION_LIFE_MS)), false);
+  }
 });

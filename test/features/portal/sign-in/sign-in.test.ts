@@ -9,9 +9,12 @@ import { loadAssets } from '../../../../src/features/portal/assets.ts';
 import { Form } from '../../../../src/features/portal/forms/form.ts';
 import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
+import type { PasswordClient } from '../../../../src/domain/access/password.ts';
 import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
+import type { RequestRecord } from '../../../../src/http/request-record.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
+import { addColleague } from '../colleague.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
 import { ownerOf } from '../../../support/owner.ts';
 
@@ -80,20 +83,27 @@ test('rejects a wrong password and an unknown e-mail identically', async (t) => 
 test('checks a password even without an account, so that both take as long', async (t) => {
   const { server: { store }, shop: { email, password } } = await prepare(t);
   const checked: (string | undefined)[] = [];
+  const turns: PasswordClient[] = [];
+  const { signal } = new AbortController();
   const limits = new PortalLimits(store, Date.now);
   // The casts: a rejected sign-in uses only these members.
   const request = {
-    address: '192.0.2.7', headers: {}, csrfToken: '', link: String,
+    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, record: {},
     base: { origin: 'http://localhost', url: 'http://localhost' },
-    path: '/sign-in', query: new Form(),
+    path: '/sign-in', query: new Form(), disconnectSignal: () => signal,
   } as unknown as AnonymousPageRequest;
-  const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
+  const takeTurn = async (client: PasswordClient): Promise<void> => void turns.push(client);
+  const verify = async (
+    _: string, hash: string | undefined, client: PasswordClient,
+  ): Promise<boolean> => {
     checked.push(hash);
+    turns.push(client);
     return false;
   };
   const portal = {
-    store, limits, passwords: { verify }, assets: loadAssets(), isRegistrationOpen: false,
-    report: assert.fail,
+    store, limits, clock: Date.now, passwords: { verify, takeTurn }, assets: loadAssets(),
+    isRegistrationOpen: false,
+    report() {}, // a write to the activity log may end after the test
   } as unknown as Portal;
   for (const name of [email, 'nobody@shop.example']) {
     const form = new Form(new URLSearchParams({ email: name, password }));
@@ -101,6 +111,11 @@ test('checks a password even without an account, so that both take as long', asy
   }
   const { passwordHash } = await store.findCredentials(email) ?? assert.fail();
   assert.deepEqual(checked, [passwordHash, undefined]);
+  // A full queue of strangers does not reveal the account either.
+  const { sellerId } = await store.findCredentials(email) ?? assert.fail();
+  const lanes = turns.map(({ lane }) => lane);
+  assert.deepEqual(lanes, [`seller ${sellerId}`, 'strangers', 'strangers']);
+  assert.ok(turns.every((turn) => turn.signal === signal));
 });
 
 test("limits guesses with and without an account identically, but not in the owner's browser",
@@ -159,6 +174,36 @@ test("does not recognize a browser by another account's cookie, nor after a pass
     assert.equal((await user.submit({ email, password: 'wrong' })).status, 422);
   });
 
+test('clears the cache of a browser that signs out, unless a host shares the origin', async (t) => {
+  for (const [options, expected] of [[{}, '"cache"'], [{ isEmbedded: true }, undefined]] as const) {
+    const { user } = await openShop(await startServer(t, { portal: options }));
+    await user.get('/portal');
+    const { status, headers } = await user.submit({}, { action: '/portal/sign-out' });
+    assert.deepEqual([status, headers['clear-site-data']], [303, expected]);
+    assert.equal(user.cookies.has('__Host-session'), false);
+  }
+});
+
+test('notes failed sign-ins and denied roles for the log, without the e-mail', async (t) => {
+  const events: unknown[] = [];
+  const server = await startServer(t, {
+    portal: true,
+    onSecurityEvent: ({ securityEvent, sellerId, accountId }: RequestRecord) =>
+      events.push([securityEvent, sellerId, accountId]),
+  });
+  const shop = await openShop(server);
+  const { email, sellerId } = shop;
+  for (const name of [email, 'nobody@shop.example']) {
+    await signIn(server.port, { email: name, password: 'wrong' });
+  }
+  const { user, account } = await addColleague(server, shop, 'viewer');
+  assert.equal((await user.get('/portal/keys')).status, 403);
+  assert.deepEqual(events, [
+    ['sign_in_failed', sellerId, 1], ['sign_in_failed', undefined, undefined],
+    ['role_denied', sellerId, account.accountId],
+  ]);
+});
+
 test('starts a new session at each sign-in, and ends the one that the browser had', async (t) => {
   const { server, shop: { user, sellerId, email, password } } = await prepare(t);
   const first = user.cookies.get('__Host-session');
@@ -213,6 +258,7 @@ test('redirects to its own pages only', async (t) => {
     ['\\\\evil.example', '/portal'], ['https://evil.example', '/portal'],
     ['javascript:alert(1)', '/portal'], ['evil.example', '/portal'], ['/\t/evil', '/portal'],
     ['/\r\nset-cookie: a=b', '/portal'], [`/${'a'.repeat(1_001)}`, '/portal'],
+    ['/../../admin', '/portal'], ['/%2e%2e/admin', '/portal'], ['/..%2fadmin', '/portal'],
   ] as const) {
     const path = `/portal/sign-in?${new URLSearchParams({ to })}`;
     const { user, answer } = await signIn(server.port, ownOf(shop), path);

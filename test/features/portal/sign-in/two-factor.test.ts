@@ -34,6 +34,8 @@ async function enable({ user, password }: Shop, now: number) {
     code: showCode(secret, now), current_password: password,
   });
   assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.text, /name="session" value="others">Sign out all other browsers</);
+  assert.match(readCopy(user, 'codes'), /^(?:\w{4}(?:-\w{4}){5}\n?){10}$/);
   return { secret, codes: readCopy(user, 'codes').split('\n') };
 }
 

@@ -15,6 +15,7 @@ import {
 import { CatalogueWriter } from '../../../../src/store/rules/working-set/catalogue-writer.ts';
 import { searchProducts } from '../../../../src/store/postgres/search/product-search.ts';
 import { queryOf } from '../../../../src/store/postgres/sql.ts';
+import { Connection } from '../../../../src/store/postgres/wire/connection.ts';
 import { Pool } from '../../../../src/store/postgres/wire/pool.ts';
 import {
   mutationMethods,
@@ -48,7 +49,8 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
   function openNode(t: TestContext, options: ConnectOptions, findPlace?: FindPlace) {
     const pool = new Pool({ open: () => openConnection(options), max: 8 });
     const commits: number[] = [];
-    const transactions = new CatalogueTransactions(pool, Date.now, (_, position) => {
+    const now = () => ({ wall: Date.now(), lived: 0 });
+    const transactions = new CatalogueTransactions(pool, now, (_, position) => {
       commits.push(position);
     }, findPlace);
     const writer = new CatalogueWriter(transactions);
@@ -191,6 +193,44 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.equal(await sync(one, { set: 50 }), 'ok');
     assert.equal(await sync(two, { set: 1 }), 'ok');
     assert.equal(await sync(one, { expect: 1, adjust: 1 }), 'ok');
+  });
+
+  test('reads what a stocktake sets to 0 without a lock, and only at last with one', async (t) => {
+    const { open, query } = await prepare(t);
+    const node = open();
+    await Promise.all(countTo(700).map((n) =>
+      node.createProduct(actor, makeNewProduct({ sku: `S-${n}`, stock: 2 }))));
+    const completion = { zeroLimitPercent: 100 };
+    const take = () => node.syncStock(actor,
+      { ...makeSync([{ sku: 'S-1', set: 9 }]), completion } as never, false);
+    const recorder = recordStatements();
+    t.after(() => recorder.restore()); // which also ends what follows
+    const { run } = Connection.prototype;
+    let snapshots = 0;
+    let isMoving = true;
+    Connection.prototype.run = async function move(this: Connection, ...args) {
+      const results = await run.apply(this, args);
+      if (!args[0][0]?.text.includes('REPEATABLE READ')) return results;
+      snapshots += 1;
+      // Another node writes after each snapshot.
+      if (isMoving) await query('UPDATE seller SET position = position + 1 WHERE id = 1');
+      return results;
+    };
+    const single = makeSync([{ sku: 'O', adjust: 1 }]);
+    const [first, beside] = await Promise.all([
+      take(), node.syncStock(other, { ...single, source: 'shop' } as never, false),
+    ]);
+    assert.equal(beside?.results[0]?.status, 'not_found'); // of the same transaction
+    assert.deepEqual([first.zeroed, first.results[0]?.stock, first.position], [699, 9, 1_406]);
+    assert.equal(snapshots, 6, 'for both sellers, and then for the large one');
+    const texts = recorder.take().map(({ text }) => text);
+    const locked = texts.slice(texts.findIndex((text) => text.includes('FOR UPDATE')));
+    assert.ok(locked.some((text) => /^FETCH \d+ FROM/.test(text)), 'in pages');
+    isMoving = false;
+    await query('UPDATE product SET stock = 2 WHERE seller_id = 1');
+    assert.equal((await take()).zeroed, 699);
+    assert.equal(snapshots, 7);
+    assert.ok(!recorder.take().some(({ text }) => text.includes('FOR UPDATE')));
   });
 
   test('reads a page together with the position of its catalogue', async (t) => {

@@ -78,7 +78,7 @@ describe('doctor on PostgreSQL', OPTIONS, () => {
   });
 
   /** What `doctor` finds in a copy of the sample after a change by psql. */
-  async function examine(folder: string, sql: string): Promise<readonly string[]> {
+  async function examine(folder: string, sql: string, query = ''): Promise<readonly string[]> {
     const database = await server.createDatabase(template);
     const connection = await openConnection(server.localOptions(database));
     await connection.run([{ text: sql, values: [] }]);
@@ -86,11 +86,11 @@ describe('doctor on PostgreSQL', OPTIONS, () => {
     const [serverKeyFile, passwordFile] = [join(folder, 'key'), join(folder, 'password')];
     writeFileSync(serverKeyFile, Buffer.alloc(32, 'test'), { mode: 0o600 });
     writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-    const url = `postgres://${USER}@127.0.0.1:${server.port}/${database}`;
+    const url = `postgres://${USER}@127.0.0.1:${server.port}/${database}${query}`;
     const found: string[] = [];
     for await (const check of checkDatabase({ database: url, serverKeyFile, passwordFile })) {
-      for (const { level, what } of await check.find()) {
-        found.push(`${check.name} ${level}: ${what}`);
+      for (const { level, what, advice } of await check.find()) {
+        found.push(`${check.name} ${level}: ${what}`, ...query && [advice]);
       }
     }
     return found;
@@ -110,6 +110,23 @@ describe('doctor on PostgreSQL', OPTIONS, () => {
       assert.ok(found.some((text) => finding.test(text)), found.join('\n'));
     });
   }
+
+  test('names the limits that the role lacks behind a pooler in transaction mode', async (t) => {
+    const folder = makeFolder(t);
+    const query = '?pool_mode=transaction';
+    const found = await examine(folder, 'SELECT 1', query);
+    const text = found.join('\n');
+    assert.match(text, new RegExp('limits warning: Sessions behind the pooler have no idle_in_trans'
+      + 'action_session_timeout, no lock_timeout, no statement_timeout, no tcp_user_timeout: '));
+    assert.match(text, /Run ALTER ROLE "seller_api" SET idle_\w+ = '10000ms'; ALTER/);
+    const limited = await examine(folder, `DO $$ BEGIN
+      EXECUTE 'ALTER DATABASE ' || current_database() || ' SET statement_timeout = 5000';
+      EXECUTE 'ALTER DATABASE ' || current_database() || ' SET lock_timeout = 1000';
+      EXECUTE 'ALTER DATABASE ' || current_database() || ' SET tcp_user_timeout = 1000';
+      END $$`, query);
+    assert.match(limited.join('\n'),
+      /limits warning: Sessions behind the pooler have no idle_in_\w+_timeout: /);
+  });
 
   test('shows the first findings of many, and continues after an unreadable row', async (t) => {
     const folder = makeFolder(t);

@@ -1,6 +1,7 @@
 /** Database URLs: libpq's rules, safer defaults, and errors that do not repeat a password. */
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connect/database-url.ts';
 
@@ -52,7 +53,7 @@ test('reads the other parameters', () => {
     + '&pool_mode=transaction', {});
   assert.deepEqual(servers, [{
     host: 'h', port: 5432, sslMode: 'verify-full',
-    sslRootCert: '/ca.pem', sslCert: 'c', sslKey: 'k',
+    sslRootCert: '/ca.pem', sslCert: resolve('c'), sslKey: resolve('k'),
   }]);
   const { findPassword, ...others } = options;
   assert.equal(typeof findPassword, 'function');

@@ -15,7 +15,7 @@ import { webhookMutations } from '../../../../src/store/sql/webhooks/webhook-mut
 import type { DeliveryMember, DueWebhook } from '../../../../src/store/webhook-store.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { borrowDatabase } from '../../../support/postgres/shared-server.ts';
-import { countTo, eventually } from '../../contract/fixture.ts';
+import { countTo, DAY_MS, eventually } from '../../contract/fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 
 /** All have a catalogue at position 1. */
@@ -65,14 +65,14 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
       run: (...args) => (hasVanished ? new Promise(() => {}) : pool.run(...args)),
     }), intervals, 10);
     t.after(() => (hasVanished ? undefined : delivery.close()));
-    const runTransaction = prepareRunTransaction(pool, () => 1_000);
+    const runTransaction = prepareRunTransaction(pool, () => ({ wall: 1_000, lived: 0 }));
     const mutate = async (
       name: 'createWebhook' | 'patchWebhook' | 'deleteWebhook', sellerId: SellerId, input: object,
     ): Promise<void> => {
       const actor = { sellerId, keyId: 1 as KeyId }; // no key has this id
       await runTransaction<unknown>({
         name, input, sellerId, first: announceMutation(name, sellerId),
-        run: (sql, at) =>
+        run: (sql, { wall: at }) =>
           webhookMutations(sql, ENVIRONMENT)[name]({ actor, ...input } as never, at),
       });
       delivery.noteMutation(name, sellerId);
@@ -154,6 +154,45 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     await runTimers(); // of both nodes, which are in one process here
     assert.equal(due?.lease.aborted, true);
     assert.deepEqual(await listDue(member), []);
+  });
+
+  test('takes no lease that is renewed if the clock of the database steps', async (t) => {
+    const { open, query } = await prepare(t, HASTY);
+    const [one, two] = [await open(), await open()];
+    const member = await one.delivery.join(() => {});
+    for (const id of SELLERS) await one.create(id);
+    await assertDue(member, SELLERS);
+    const held = async () => Map.groupBy(
+      await query('SELECT holder, bucket FROM webhook_lease WHERE expires_at > 0 ORDER BY bucket'),
+      ({ holder }) => String(holder));
+    const [[holder = ''] = []] = await held();
+    for (const step of [-DAY_MS, DAY_MS]) {
+      // As if the clock had stepped the other way.
+      await query('UPDATE webhook_lease SET expires_at = expires_at + $1', step);
+      const other = await two.delivery.join(() => {});
+      await eventually(async () => assert.equal((await held()).size, 2));
+      // The holder has given up half of its leases by itself, and the other one has only those.
+      await eventually(async () => assert.equal((await held()).get(holder)?.length, 32));
+      const due = (await Promise.all([member, other].map(listDue))).flat()
+        .filter(({ lease }) => !lease.aborted).map(({ webhook }) => webhook.sellerId);
+      assert.equal(new Set(due).size, due.length);
+      await other.leave();
+      await assertDue(member, SELLERS);
+    }
+  });
+
+  test('takes over from a vanished node if the clock of the database was set back', async (t) => {
+    const { open, query } = await prepare(t, HASTY);
+    const [one, two] = [await open(), await open()];
+    const member = await one.delivery.join(() => {});
+    for (const id of SELLERS) await one.create(id);
+    await assertDue(member, SELLERS);
+    one.vanish();
+    for (const table of ['node', 'webhook_lease']) {
+      await query(`UPDATE ${table} SET expires_at = expires_at + $1`, DAY_MS);
+    }
+    const other = await two.delivery.join(() => {});
+    await assertDue(other, SELLERS);
   });
 
   test('ends the leases of a process that was suspended before it continues', async (t) => {

@@ -5,6 +5,7 @@ import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
 import { explaining } from '../../../../src/store/postgres/engine/failures.ts';
 import { openNodeCount } from '../../../../src/store/postgres/nodes/node-table.ts';
+import { SCHEMA_VERSION } from '../../../../src/store/postgres/schema/migrate.ts';
 import {
   makeRateLeases, makeThrottles,
 } from '../../../../src/store/postgres/nodes/token-buckets.ts';
@@ -115,7 +116,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     let hasVanished = false;
     const counts = [one, two, open()].map(({ pool }, n) => openNodeCount({
       run: (...args) => (n === 1 && hasVanished ? new Promise(() => {}) : pool.run(...args)),
-    }, INTERVALS));
+    }, SCHEMA_VERSION, INTERVALS));
     t.after(() => Promise.all([counts[0]?.close(), counts[2]?.close()]));
     assert.equal(counts[0]?.read(), 1);
     for (const count of counts) count.read();

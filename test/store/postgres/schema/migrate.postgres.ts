@@ -1,13 +1,14 @@
 /** Migrations on PostgreSQL: once among several processes, for one server key, of one version. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { before, describe, test, type TestContext } from 'node:test';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
 import {
-  assertSchema, assertServerKey, migrate,
+  assertSchema, assertServerKey, beginGeneration, findGeneration, migrate,
 } from '../../../../src/store/postgres/schema/migrate.ts';
+import { renewNode } from '../../../../src/store/postgres/nodes/node-table.ts';
 import { queryOf } from '../../../../src/store/postgres/sql.ts';
 import type { Connection } from '../../../../src/store/postgres/wire/connection.ts';
 import { ServerKey } from '../../../../src/store/rules/server-key.ts';
@@ -15,6 +16,11 @@ import { makeFolder } from '../../../support/folder.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { TEST_KEY } from '../../../support/postgres/server.ts';
 import { type SharedServer, sharePostgres } from '../../../support/postgres/shared-server.ts';
+
+const SCHEMA = new URL('../../../../src/store/postgres/schema/', import.meta.url).pathname;
+const REAL = globSync('migration-*.sql', { cwd: SCHEMA }).sort()
+  .map((name) => pathToFileURL(join(SCHEMA, name)));
+const NEWEST = 24 + REAL.length;
 
 describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
   let server: SharedServer;
@@ -37,11 +43,11 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
     async (t) => {
       const { connection, query } = await prepare(t);
       await assert.rejects(assertSchema(query), /database is empty.*Run `migrate`/);
-      assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: 24 });
-      assert.deepEqual(await migrate(connection, TEST_KEY), { from: 24, to: 24 });
+      assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: NEWEST });
+      assert.deepEqual(await migrate(connection, TEST_KEY), { from: NEWEST, to: NEWEST });
       assert.deepEqual(await assertSchema(query), { isDistributed: false });
       for (const [version, message] of [
-        [25, /written by a newer version/], [23, /before the first release/],
+        [NEWEST + 1, /written by a newer version/], [23, /before the first release/],
         [1, /before the first release/],
       ] as const) {
         await query(`UPDATE setting SET value = '${version}' WHERE name = 'schema_version'`);
@@ -53,7 +59,7 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
   test('bring an earlier version up to date, all of them or none', async (t) => {
     const { connection, query } = await prepare(t);
     const folder = makeFolder(t);
-    const migrations = [
+    const own = [
       'CREATE TABLE tag (n bigint PRIMARY KEY);\nINSERT INTO tag VALUES (1);',
       'ALTER TABLE tag ADD COLUMN name text;',
       'CREATE TABLE product (id bigint);', // which exists already
@@ -63,20 +69,69 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
       return pathToFileURL(file);
     });
     await migrate(connection, TEST_KEY);
-    await assert.rejects(migrate(connection, TEST_KEY, migrations), /"product" already exists/);
+    const all = [...REAL, ...own];
+    await assert.rejects(migrate(connection, TEST_KEY, all), /"product" already exists/);
     await assertSchema(query); // that of the version before
-    assert.deepEqual(await migrate(connection, TEST_KEY, migrations.slice(0, 2)),
-      { from: 24, to: 26 });
+    assert.deepEqual(await migrate(connection, TEST_KEY, all.slice(0, -1)),
+      { from: NEWEST, to: NEWEST + 2 });
     assert.deepEqual(await query('SELECT n, name FROM tag'), [{ n: 1, name: null }]);
     await assert.rejects(assertSchema(query), /written by a newer version/);
+  });
+
+  test('take as long as they take, whatever limits the role has', async (t) => {
+    const { connection, query } = await prepare(t);
+    await migrate(connection, TEST_KEY);
+    const file = join(makeFolder(t), 'slow.sql');
+    writeFileSync(file, 'CREATE TABLE slow AS SELECT pg_sleep(0.2)::text AS text;');
+    await query('SET statement_timeout = 100');
+    assert.deepEqual(await migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]),
+      { from: NEWEST, to: NEWEST + 1 });
+    assert.deepEqual(await query('SHOW statement_timeout'), [{ statement_timeout: '100ms' }]);
+  });
+
+  test('wait for no server of an earlier version: it must be stopped first', async (t) => {
+    const { connection, query } = await prepare(t);
+    const file = join(makeFolder(t), 'tag.sql');
+    writeFileSync(file, 'CREATE TABLE tag (n bigint PRIMARY KEY);');
+    await migrate(connection, TEST_KEY);
+    const renew = async (expiryMs: number): Promise<void> => {
+      await connection.run(renewNode('a', 'limits', expiryMs));
+    };
+    await renew(10_000);
+    assert.deepEqual(await migrate(connection, TEST_KEY), { from: NEWEST, to: NEWEST });
+    await assert.rejects(migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]), {
+      code: 'unavailable',
+      message: 'Servers use this database. Nothing was changed: stop all of them first. One that '
+        + 'was killed is forgotten after 10 seconds.',
+    });
+    await assertSchema(query);
+    await query('UPDATE node SET expires_at = expires_at - 10000');
+    assert.deepEqual(await migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]),
+      { from: NEWEST, to: NEWEST + 1 });
   });
 
   test('are applied by one of two processes, while the other one waits', async (t) => {
     const { connection, other, query } = await prepare(t);
     const done = await Promise.all([migrate(connection, TEST_KEY), migrate(other, TEST_KEY)]);
-    assert.deepEqual(done.map(({ from }) => from).sort(), [0, 24]);
+    assert.deepEqual(done.map(({ from }) => from).sort(), [0, NEWEST]);
     assert.deepEqual(await query('SELECT seller_id, id, origin FROM audit_segment'),
       [{ seller_id: 0, id: 1, origin: 'start' }]);
+  });
+
+  test('begin a generation after a restore, while no server runs', async (t) => {
+    const { connection, query } = await prepare(t);
+    await migrate(connection, TEST_KEY);
+    assert.equal(await findGeneration(query), undefined);
+    await query("INSERT INTO node (id, role, expires_at) VALUES ('n', 'limits', 9e15::bigint)");
+    await assert.rejects(beginGeneration(query), /Servers use this database\. Nothing was changed/);
+    await query('DELETE FROM node');
+    await beginGeneration(query);
+    const first = await findGeneration(query);
+    await beginGeneration(query);
+    assert.equal(first?.length, 32);
+    assert.notDeepEqual(await findGeneration(query), first);
+    await migrate(connection, TEST_KEY);
+    assert.ok(await findGeneration(query), 'a migration keeps it');
   });
 
   test('leave nothing behind when they fail', async (t) => {

@@ -77,6 +77,28 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     }
   });
 
+  test('rolls back a large transaction, in parts, with its first error', async () => {
+    const insert = (id: number) => sql('INSERT INTO item (id, name) VALUES ($1, $2)', id,
+      'x'.repeat(100_000));
+    const count = sql('SELECT count(*) AS n FROM item');
+    const [before] = await rows(count.text);
+    for (const isUnnamed of [false, true]) {
+      const statements = [insert(801), sql('SELECT 1 / 0'), insert(802)]
+        .map((statement) => ({ ...statement, isUnnamed }));
+      const [failed, next] = await Promise.allSettled([
+        connection.run(statements, { isTransaction: true }), connection.run([count]),
+      ]);
+      assert.ok(failed.status === 'rejected' && next.status === 'fulfilled');
+      assert.equal(failed.reason.sqlstate, '22012');
+      assert.deepEqual(next.value[0]?.rows, [before]);
+      assert.equal(connection.status, 'I');
+      const [first, second] = await connection.run([
+        { ...insert(801), isUnnamed }, { ...sql('DELETE FROM item WHERE id > 800'), isUnnamed },
+      ], { isTransaction: true });
+      assert.deepEqual([first?.count, second?.count], [1, 1]);
+    }
+  });
+
   test('says which constraint failed, and nothing of the row', async () => {
     const error = await connection.run([sql('INSERT INTO item (id) VALUES (0)')]).catch((e) => e);
     assert.ok(error instanceof PostgresError);

@@ -61,7 +61,7 @@ export const ANSWER = Buffer.concat([
 /** Calls back with each chunk that a client sends; `at` counts them. */
 export type Respond = (socket: Socket, chunk: Buffer, at: number) => void;
 
-/** Options to connect to a fake server, which runs until the test ends. */
+/** Options to connect to a fake server, which runs until the test ends; without a password. */
 export async function startFake(
   t: Pick<TestContext, 'after'>, respond: Respond,
 ): Promise<ConnectOptions> {
@@ -84,7 +84,7 @@ export async function startFake(
     servers: [{ host: '127.0.0.1', port: (server.address() as AddressInfo).port,
       sslMode: 'disable' }],
     user: 'seller', database: 'shop', applicationName: 'test', connectTimeoutMs: 1_000,
-    findPassword: async () => 'geheim', targetSessionAttrs: 'any', poolMode: 'session',
+    findPassword: async () => undefined, targetSessionAttrs: 'any', poolMode: 'session',
   };
 }
 

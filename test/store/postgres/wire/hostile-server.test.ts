@@ -12,6 +12,7 @@ import {
 } from './fake-server.ts';
 
 const SELECT = { text: 'SELECT 1', values: [] };
+const findPassword = async (): Promise<string> => 'geheim';
 const PREPARED = ANSWER.subarray(0, ANSWER.indexOf(READY) + READY.length);
 
 test('reads answers that are split at any byte', async (t) => {
@@ -122,6 +123,18 @@ test('rejects a server that does not answer, and one that stops answering', asyn
   assert.match(error.message, /was lost: no answer from the server within 30 ms/);
 });
 
+test('cancels a late statement only where no other one is in flight', async (t) => {
+  for (const others of [0, 1]) {
+    const connection = await connectToFake(t, () => {});
+    let cancels = 0;
+    connection.cancel = async () => { cancels += 1; };
+    const runs = [30, ...Array<number>(others).fill(10_000)].map((timeoutMs) =>
+      connection.run([SELECT], { timeoutMs }));
+    for (const { status } of await Promise.allSettled(runs)) assert.equal(status, 'rejected');
+    assert.equal(cancels, 1 - others);
+  }
+});
+
 test('rejects an invalid startup response', async (t) => {
   const starts = [
     ['a row', message('D', int16(0))], ['an end', Buffer.alloc(0)],
@@ -143,7 +156,8 @@ test('never sends the password itself', async (t) => {
       received += chunk.toString('latin1');
       socket.write(request);
     });
-    await assert.rejects(openConnection(options), /this client only has SCRAM-SHA-256/);
+    await assert.rejects(openConnection({ ...options, findPassword }),
+      /this client only has SCRAM-SHA-256/);
     assert.doesNotMatch(received, /geheim|md5/);
   }
 });
@@ -152,7 +166,32 @@ test('accepts no end of SCRAM without the server signature', async (t) => {
   const options = await startFake(t, (socket, _chunk, at) => {
     socket.write(at === 0 ? message('R', int32(10), 'SCRAM-SHA-256\0\0') : WELCOME);
   });
-  await assert.rejects(openConnection(options), /unexpected message "R"/);
+  await assert.rejects(openConnection({ ...options, findPassword }), /unexpected message "R"/);
+});
+
+test('accepts no server that proves nothing where a password is configured', async (t) => {
+  const answers: readonly Buffer[] = [WELCOME, SETTINGS];
+  const options = await startFake(t, (socket, _chunk, at) => socket.write(answers[at] ?? ''));
+  await assert.rejects(openConnection({ ...options, findPassword }),
+    /did not prove that it knows the password.*scram-sha-256.*sslmode=verify-full/);
+  const connection = await openConnection(options);
+  connection.destroy(new Error('done'));
+});
+
+test('accepts a wrong server signature from no server', async (t) => {
+  const options = await startFake(t, (socket, chunk, at) => {
+    if (at === 0) socket.write(message('R', int32(10), 'SCRAM-SHA-256\0\0'));
+    else if (at === 1) {
+      const nonce = /r=(.*)/.exec(chunk.toString())?.[1] ?? '';
+      socket.write(message('R', int32(11), `r=${nonce}server,s=c2FsdA==,i=4096`));
+    } else {
+      socket.write(Buffer.concat([
+        message('R', int32(12), `v=${Buffer.alloc(32).toString('base64')}`), WELCOME,
+      ]));
+    }
+  });
+  await assert.rejects(openConnection({ ...options, findPassword }),
+    /incorrect server signature: it does not know the password/);
 });
 
 for (const [answer, reason] of [

@@ -1,7 +1,7 @@
 /** TLS and passwords on a real server: which users connect, and which servers are trusted. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, test, type TestContext } from 'node:test';
@@ -86,6 +86,42 @@ describe('a connection is opened', { skip: NO_POSTGRES }, () => {
     assert.equal((await open({ user: name, database: name }, socket))['name'], name);
     const findPassword = async (): Promise<undefined> => undefined;
     assert.equal((await open({ user: 'sends_nothing', findPassword }))['name'], 'sends_nothing');
+  });
+
+  test('with a password, without SCRAM only if the server is verified', async () => {
+    const user = 'sends_nothing';
+    const verified = { host: 'localhost', sslRootCert: authority };
+    for (const sslMode of ['verify-full', 'verify-ca'] as const) {
+      assert.equal((await open({ user }, { ...verified, sslMode }))['name'], user);
+    }
+    for (const sslMode of ['disable', 'require'] as const) {
+      await assert.rejects(open({ user }, { ...verified, sslMode }),
+        /did not prove that it knows the password/);
+    }
+  });
+
+  test('with a password, by a socket without SCRAM only if others cannot replace it', async (t) => {
+    const folder = makeFolder(t);
+    const name = `.s.PGSQL.${server.port}`;
+    symlinkSync(join(server.folder, name), join(folder, name));
+    chmodSync(folder, 0o1777);
+    await assert.rejects(open({}, { host: folder }), /did not prove that it knows the password/);
+    await open({ findPassword: async () => undefined }, { host: folder });
+    chmodSync(folder, 0o2775);
+    await open({}, { host: folder });
+  });
+
+  test('with limits of the network, which a Unix socket does not have', async () => {
+    for (const [change, expected] of [
+      [options, ['15000', '5', '5']], [server.localOptions(options.database), ['0', '0', '0']],
+      [{ ...options, settings: { tcp_user_timeout: '100' } }, ['100', '5', '5']],
+    ] as const) {
+      const connection = await openConnection(change);
+      const shown = await connection.run(['user_timeout', 'keepalives_idle', 'keepalives_interval']
+        .map((name) => ({ text: `SHOW tcp_${name}`, values: [] })));
+      assert.deepEqual(shown.map(({ rows: [row] }) => Object.values(row ?? {})[0]), expected);
+      await connection.close();
+    }
   });
 
   test('over TLS to a server whose certificate is verified', async () => {

@@ -1,13 +1,14 @@
 /**
  * Fingerprints of all mutations that take an Idempotency-Key, as they are stored. A retry after an
- * upgrade is recognized by its fingerprint, so the names and the order of the hashed members never
- * change after the first release.
+ * upgrade is recognized by its fingerprint, so the names of the hashed members never change after
+ * the first release. Earlier versions hashed them in the order that is written here; since then,
+ * they are sorted.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import {
   findSku, parseNewProduct, parseProductPatch, parseProductRow,
 } from '../../../../src/domain/catalogue/product.ts';
@@ -15,7 +16,7 @@ import { parseStockSync } from '../../../../src/domain/catalogue/stock-sync.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../../../src/domain/webhooks/webhook-input.ts';
-import type { ProductId, SellerId, WebhookId } from '../../../../src/domain/id.ts';
+import type { ProductId, WebhookId } from '../../../../src/domain/id.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { WriteContext } from '../../../../src/store/write.ts';
@@ -138,42 +139,83 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
   ],
 ];
 
-describe('the stored fingerprint', () => {
+/** The text of a mutation with sorted members. */
+function sortText(text: string): string {
+  const sort = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(sort);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) =>
+      (one < other ? -1 : 1)).map(([name, member]) => [name, sort(member)]));
+  };
+  return JSON.stringify(sort(JSON.parse(text)));
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').toUpperCase();
+}
+
+describe('the fingerprint', () => {
   const stored: string[] = [];
+  const ends: (() => void)[] = [];
   /** Random. */
-  let sellerId = 0 as SellerId;
+  let actor: Awaited<ReturnType<typeof makeActor>>;
   let webhookId = 0 as WebhookId;
+  let folder = '';
+  const textOf = (text: string): string =>
+    (text.includes('Webhook') ? text.replace(`{"id":${ID}`, `{"id":${webhookId}`) : text)
+      .replace(`"sellerId":${ID}`, `"sellerId":${actor.sellerId}`);
+  const run = (store: Store, index: number): Promise<unknown> => {
+    const write = { ...actor, idempotency: { key: 'k', part: index }, address: '::1' };
+    return (CALLS[index]?.[1] ?? assert.fail())(store, write, webhookId);
+  };
 
   before(async () => {
-    const ends: (() => void)[] = [];
-    const folder = join(makeFolder({ after: (end) => ends.push(end as () => void) }), 'data');
+    folder = join(makeFolder({ after: (end) => ends.push(end as () => void) }), 'data');
     const store = await openSqliteStore({ folder, clock: makeClock() });
     try {
-      const actor = await makeActor(store);
-      sellerId = actor.sellerId;
-      for (const [index, [, call]] of CALLS.entries()) {
-        const write = { ...actor, idempotency: { key: 'k', part: index }, address: '::1' };
-        await call(store, write, webhookId);
-        const [webhook] = await store.listWebhooks(sellerId, { after: undefined, limit: 1 });
+      actor = await makeActor(store);
+      for (const index of CALLS.keys()) {
+        await run(store, index);
+        const [webhook] = await store.listWebhooks(
+          actor.sellerId, { after: undefined, limit: 1 },
+        );
         webhookId = webhook?.id ?? webhookId;
       }
     } finally {
       await store.close();
     }
-    const db = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
+    const db = new DatabaseSync(join(folder, 'catalogue.db'));
     const rows = db.prepare('SELECT hex(fingerprint) AS hex FROM idempotency ORDER BY part').all();
     stored.push(...rows.map(({ hex }) => String(hex)));
+    // As an earlier version has stored them.
+    const update = db.prepare(
+      'UPDATE idempotency SET fingerprint = unhex(:hash) WHERE part = :part',
+    );
+    for (const [part, [text]] of CALLS.entries()) update.run({ hash: hashOf(textOf(text)), part });
     db.close();
+  });
+  after(() => {
     for (const end of ends) end();
   });
 
   for (const [index, [text]] of CALLS.entries()) {
-    test(`is the hash of ${text}`, () => {
-      const own = text.includes('Webhook')
-        ? text.replace(`{"id":${ID}`, `{"id":${webhookId}`) : text;
-      const hashed = own.replace(`"sellerId":${ID}`, `"sellerId":${sellerId}`);
-      const hash = createHash('sha256').update(hashed).digest('hex');
-      assert.equal(stored[index], hash.toUpperCase());
+    test(`is the hash of ${text}, sorted`, () => {
+      assert.equal(stored[index], hashOf(sortText(textOf(text))));
     });
   }
+
+  test('is recognized if an earlier version has stored it, and rejected if it is of another call',
+    async () => {
+      const store = await openSqliteStore({ folder, clock: makeClock() });
+      try {
+        const { position } = await store.findSeller(actor.sellerId) ?? assert.fail();
+        for (const index of CALLS.keys()) await run(store, index);
+        assert.equal((await store.findSeller(actor.sellerId))?.position, position);
+        const write = { ...actor, idempotency: { key: 'k', part: 0 } };
+        const other = parseNewProduct({ ...MUG, stock: 8 }, EUR);
+        await assert.rejects(store.createProduct(write, other), { code: 'idempotency_mismatch' });
+      } finally {
+        await store.close();
+      }
+    });
 });

@@ -121,7 +121,7 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     'DROP INDEX product_sku; CREATE INDEX product_sku ON product (seller_id, name)',
     /^schema fault: The index product_sku differs from the expected schema\.$/],
   ['a record of a seller that does not exist', `INSERT INTO idempotency
-    VALUES (7, zeroblob(32), 0, zeroblob(32), 0, '{}')`,
+    VALUES (7, zeroblob(32), 0, zeroblob(32), 0, '{}', 0)`,
   /^references fault: Rows of idempotency reference a seller that does not exist: 1\.$/],
   ['a newer version', 'PRAGMA user_version = 99',
     /^version fault: It was written by a newer version: its schema is 99, and this/],

@@ -58,6 +58,8 @@ const states: readonly [what: string, corrupt: (folder: string) => void, says: R
   ['a database that was never finished', (folder) =>
     leaveOver(join(folder, `${PART}-wal`)),
   /^files warning: .*catalogue\.db\.\S+\.part-wal was left over when a process ended\.$/],
+  ['a move that was given up', (folder) => leaveOver(join(folder, 'catalogue.db.moving')),
+    /^files warning: .*catalogue\.db\.moving was left over when a process ended\.$/],
   ['an upload that was left over', (folder) => {
     mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
     leaveOver(join(folder, 'uploads', 'one'));

@@ -11,6 +11,7 @@ import { test, type TestContext } from 'node:test';
 import {
   assertCatalogueExists, findVersion,
 } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { SCHEMA_VERSION } from '../../../../src/store/sqlite/schema/migrate.ts';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { runProcess } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -57,6 +58,15 @@ test('rejects a folder that all users share, and leaves it unchanged', async (t)
   assert.deepEqual(readdirSync(folder), []);
 });
 
+test('creates no catalogue beside the target of an unfinished move', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, `${FILE_NAME}.moving`), '');
+  await assert.rejects(openStore(t, { folder }), {
+    name: 'AppError', code: 'unavailable', message: /is the target of a "move-to" that is not fin/,
+  });
+  assert.deepEqual(readdirSync(folder), [`${FILE_NAME}.moving`]);
+});
+
 for (const end of ['-wal', '-journal']) {
   test(`creates no catalogue beside the ${end} of a missing one`, async (t) => {
     const [old, folder] = [makeFolder(t), makeFolder(t)];
@@ -77,7 +87,7 @@ test('leaves only its file and its key when it is closed, without a WAL', async 
   const store = await openStore(t, { folder });
   await makeActor(store);
   await store.close();
-  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'high-water.json', 'server.key']);
 });
 
 test('creates its file again after an interrupted attempt', async (t) => {
@@ -87,7 +97,7 @@ test('creates its file again after an interrupted attempt', async (t) => {
   const store = await openStore(t, { folder });
   await makeActor(store);
   await store.close();
-  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'high-water.json', 'server.key']);
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 
@@ -96,7 +106,7 @@ test('has its application id and version in the header of the file', async (t) =
   await (await openStore(t, { folder })).close();
   const header = readFileSync(join(folder, FILE_NAME));
   assert.equal(header.toString('latin1', 68, 72), 'SPAc');
-  assert.equal(header.readInt32BE(60), 24);
+  assert.equal(header.readInt32BE(60), SCHEMA_VERSION);
 });
 
 test('generates a cursor key for each database', async (t) => {
@@ -114,7 +124,7 @@ test('creates one database when several processes open the folder concurrently',
   const finished = await Promise.all(names.map((name) =>
     runProcess(['seller', 'create', name, '--data', folder])));
   for (const { status, notes } of finished) assert.equal(status, 0, notes);
-  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'high-water.json', 'server.key']);
   const rows = readRows(folder, 'SELECT name FROM seller ORDER BY name');
   assert.deepEqual(rows.map(({ name }) => name), names);
   assert.equal(readRows(folder, 'SELECT name FROM server_secret').length, 1);
@@ -252,7 +262,9 @@ test('removes the permissions of others only if there is no foreign database', a
 
 test('accepts a folder whose database was removed but not its other files', async (t) => {
   const folder = makeFolder(t);
-  const others = ['server.key', 'webhooks.lock', 'search.db', 'README.md', '.gitkeep'];
+  const others = [
+    'server.key', 'webhooks.lock', 'search.db', 'high-water.json', 'README.md', '.gitkeep',
+  ];
   for (const name of others) writeFileSync(join(folder, name), '');
   writeFileSync(join(folder, 'server.key'), Buffer.alloc(32));
   await (await openStore(t, { folder })).close();

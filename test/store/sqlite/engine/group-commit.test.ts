@@ -6,7 +6,7 @@ import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openReader, openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import {
-  type Batch, type Outcome, prepareGroupCommit,
+  acknowledgeUnlessLost, type Batch, type Outcome, prepareGroupCommit,
 } from '../../../../src/store/sqlite/engine/group-commit.ts';
 import { decodeResults } from '../../../../src/store/rules/stock-outcome.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -16,11 +16,12 @@ import { AUDIT_KEY } from '../open.ts';
 // The one seller that the tests insert.
 const actor = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
 const at = Date.parse('2026-01-02T03:04:05.678Z');
+const NOW = { at, lived: 0 };
 
 test('runs the mutations of a batch in order, and commits them together', async (t) => {
   const { db, commits } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  const outcomes = await runBatch({ ...NOW, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(positionOf), [1, 2, 3]);
   assert.equal(commits(), 1);
   assert.equal(db.isTransaction, false);
@@ -29,7 +30,7 @@ test('runs the mutations of a batch in order, and commits them together', async 
 test('lets each invalid mutation fail alone, with its own reason', async (t) => {
   const { db, commits } = prepare(t);
   const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({
-    at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
+    ...NOW, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
   });
   assert.deepEqual(outcomes.map((one) => (one.isDone ? positionOf(one) : one.code)), [
     1, 'internal', 2, 'sku_taken', 3,
@@ -41,11 +42,11 @@ test('creates products in groups, and lets one whose SKU is taken fail alone', a
   const { db, commits } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const skus = Array.from({ length: 21 }, (_, index) => `SKU-${index}`);
-  await runBatch({ at, calls: [create('SKU-17')] });
-  const taken = (await runBatch({ at, calls: [create('SKU-17')] }))[0];
+  await runBatch({ ...NOW, calls: [create('SKU-17')] });
+  const taken = (await runBatch({ ...NOW, calls: [create('SKU-17')] }))[0];
   assert.ok(taken && !taken.isDone);
   assert.match(taken.detail, /with the SKU "SKU-17"/);
-  const outcomes = await runBatch({ at, calls: skus.map((sku) => create(sku)) });
+  const outcomes = await runBatch({ ...NOW, calls: skus.map((sku) => create(sku)) });
   const positions = outcomes.map(positionOf);
   assert.deepEqual(positions.splice(17, 1), ['sku_taken']);
   assert.deepEqual(positions, skus.slice(1).map((_, index) => index + 2));
@@ -69,7 +70,7 @@ test('shows each mutation of a batch what earlier ones wrote', async (t) => {
   const sync = (sku: string) => call('syncStock', {
     isDryRun: false, sync: { changes: [{ sku, adjust: 1 }], isAtomic: false },
   });
-  const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [
+  const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({ ...NOW, calls: [
     create('A', 1), put('A', 2), sync('A'), create('B', 5), sync('B'), put('B', 7),
     call('importProducts', { mode: 'update', products: [{ sku: 'B', stock: 8 }, { sku: 'C' }] }),
     call('patchProduct', { target: { sku: 'B' }, patch: { sku: 'D' }, precondition: {} }),
@@ -104,12 +105,12 @@ test('lets a create take a SKU only if an earlier mutation of the batch freed it
     }),
   };
   for (const [sku, makeCall] of Object.entries(free)) {
-    const [first] = await runBatch({ at, calls: [create(sku)] });
+    const [first] = await runBatch({ ...NOW, calls: [create(sku)] });
     assert.ok(first?.isDone);
     const { id } = first.value as { readonly id: unknown };
-    const outcomes = await runBatch({ at, calls: [create(sku), makeCall(id)] });
+    const outcomes = await runBatch({ ...NOW, calls: [create(sku), makeCall(id)] });
     assert.deepEqual(outcomes.map((one) => one.isDone || one.code), ['sku_taken', true]);
-    assert.equal((await runBatch({ at, calls: [create(sku)] }))[0]?.isDone, true);
+    assert.equal((await runBatch({ ...NOW, calls: [create(sku)] }))[0]?.isDone, true);
   }
 });
 
@@ -121,16 +122,16 @@ test('rolls back a mutation that fails after its first statement', async (t) => 
     name: 'createProduct', input: { actor: nobody, product: makeNewProduct({ sku: 'B' }) },
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = await runBatch({ at, calls: [create('A'), midway, create('C')] });
+  const outcomes = await runBatch({ ...NOW, calls: [create('A'), midway, create('C')] });
   assert.deepEqual(outcomes.map(positionOf), [1, 'internal', 2]);
-  assert.deepEqual((await runBatch({ at, calls: [midway] })).map(positionOf), ['internal']);
+  assert.deepEqual((await runBatch({ ...NOW, calls: [midway] })).map(positionOf), ['internal']);
   const skus = db.prepare('SELECT sku FROM product ORDER BY id').all().map(({ sku }) => sku);
   assert.deepEqual(skus, ['A', 'C']);
 });
 
 test('keeps the error of the database for the log, and out of the response', async (t) => {
   const { db } = prepare(t);
-  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
+  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ ...NOW, calls: [create('A', -1)] });
   assert.ok(outcome && !outcome.isDone);
   assert.match(outcome.cause ?? '', /CHECK constraint failed/);
   assert.doesNotMatch(outcome.detail, /constraint|stock/i);
@@ -139,9 +140,9 @@ test('keeps the error of the database for the log, and out of the response', asy
 test('continues after a batch that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  await runBatch({ at, calls: [create('A', -1)] });
-  await runBatch({ at, calls: [create('A', -1), create('B', -1)] });
-  assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
+  await runBatch({ ...NOW, calls: [create('A', -1)] });
+  await runBatch({ ...NOW, calls: [create('A', -1), create('B', -1)] });
+  assert.deepEqual((await runBatch({ ...NOW, calls: [create('A')] })).map(positionOf), [1]);
 });
 
 test('reports that the database is busy while another connection writes', async (t) => {
@@ -152,21 +153,21 @@ test('reports that the database is busy while another connection writes', async 
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
   for (const calls of [[create('A')], [create('A'), create('B')]]) {
-    for (const outcome of await runBatch({ at, calls })) {
+    for (const outcome of await runBatch({ ...NOW, calls })) {
       assert.ok(!outcome.isDone);
       assert.equal(outcome.code, 'unavailable');
       assert.match(outcome.detail, /busy.*Nothing was changed/);
     }
   }
   other.exec('ROLLBACK');
-  assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
+  assert.deepEqual((await runBatch({ ...NOW, calls: [create('A')] })).map(positionOf), [1]);
 });
 
 test('reports a disk that cannot be written', async (t) => {
   const { file } = prepare(t);
   const db = openReader(file);
   t.after(() => db.close());
-  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A')] });
+  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ ...NOW, calls: [create('A')] });
   assert.ok(outcome && !outcome.isDone);
   assert.equal(outcome.code, 'unavailable');
   assert.match(outcome.detail, /cannot write to its disk.*Nothing was changed/);
@@ -183,7 +184,7 @@ test('fails every mutation of a commit that fails, and changes nothing', async (
       BEGIN INSERT INTO late (parent) VALUES (99); END;
   `);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = await runBatch({ at, calls: [create('A'), create('B')] });
+  const outcomes = await runBatch({ ...NOW, calls: [create('A'), create('B')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false]);
   assert.equal(db.isTransaction, false);
   assert.deepEqual({ ...db.prepare('SELECT position FROM seller').get() }, { position: 0 });
@@ -208,7 +209,7 @@ test('overwrites what a failing disk may have kept, or reports it as unknown', a
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const reject = async () => {
-    const [outcome] = await runBatch({ at, calls: [create('A'), create('B')] });
+    const [outcome] = await runBatch({ ...NOW, calls: [create('A'), create('B')] });
     assert.ok(outcome && !outcome.isDone);
     assert.equal(outcome.code, 'unavailable');
     assert.match(outcome.cause ?? '', /disk I\/O error/);
@@ -225,11 +226,11 @@ test('caches no stock level of a commit that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const run = async (name: Batch['calls'][number]['name'], input: object) =>
-    (await runBatch({ at, calls: [{ name, input: { actor, ...input } }] }))[0] ?? assert.fail();
+    (await runBatch({ ...NOW, calls: [{ name, input: { actor, ...input } }] }))[0] ?? assert.fail();
   const sync = (change: object) => run('syncStock', {
     isDryRun: false, sync: { changes: [{ sku: 'A', ...change }], isAtomic: false },
   });
-  await runBatch({ at, calls: [create('A')] });
+  await runBatch({ ...NOW, calls: [create('A')] });
   db.exec(`
     CREATE TABLE late (
       id INTEGER PRIMARY KEY, parent INTEGER REFERENCES late DEFERRABLE INITIALLY DEFERRED
@@ -257,9 +258,29 @@ test('fails every mutation if an error makes the database roll back everything',
   db.exec(`CREATE TRIGGER undo BEFORE INSERT ON product WHEN new.sku = 'B'
     BEGIN SELECT raise(ROLLBACK, 'all rolled back'); END`);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  const outcomes = await runBatch({ ...NOW, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false, false]);
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
+});
+
+test('acknowledges no commit into a catalogue that is lost by then', async (t) => {
+  const { db, commits } = prepare(t);
+  const proven: number[] = [];
+  let isLost = false;
+  const run = acknowledgeUnlessLost(prepareGroupCommit(db, AUDIT_KEY), () => {
+    proven.push(commits());
+    return isLost;
+  });
+  assert.deepEqual((await run({ at, lived: 0, calls: [create('A')] })).map(positionOf), [1]);
+  isLost = true;
+  const lost = await run({ at, lived: 0, calls: [create('B'), create('C', -1)] });
+  assert.deepEqual(lost.map((outcome) => (outcome.isDone ? outcome : outcome.code)), [
+    'unavailable', 'internal',
+  ]);
+  const details = lost.map((outcome) => (outcome.isDone ? '' : outcome.detail));
+  assert.match(details[0] ?? '', /replaced .* The outcome is unknown: after that, check/);
+  assert.match(details[1] ?? '', /Nothing was changed/);
+  assert.deepEqual(proven, [1, 2]); // each after its commit
 });
 
 /** A database with one seller, a connection to it, and a count of the commits since. */

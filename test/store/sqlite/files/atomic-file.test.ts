@@ -112,7 +112,7 @@ test('opening a data folder removes the unfinished files of killed processes', a
     writeFileSync(new AtomicFile(join(folder, name)).tempPath, '');
   }
   await (await openStore(t, { folder })).close();
-  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
+  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'high-water.json', 'server.key']);
 });
 
 test('doctor reports a leftover temporary file, and none that is being written', async (t) => {

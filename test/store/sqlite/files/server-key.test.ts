@@ -65,7 +65,7 @@ test('rejects an invalid key file, and opens no store with it', async (t) => {
   assert.deepEqual(readdirSync(folder), ['server.key']);
 });
 
-test('reads the key once, when the store is opened', async (t) => {
+test('reads the key once, when the store is opened, and writes nothing without it', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const sealed = await store.encrypt('secret', 'a');
@@ -73,9 +73,9 @@ test('reads the key once, when the store is opened', async (t) => {
   mkdirSync(join(folder, 'server.key')); // to read it now would throw
   assert.equal(await store.decrypt(sealed, 'a'), 'secret');
   assert.equal(await store.decrypt(await store.encrypt('more', 'a'), 'a'), 'more');
-  await store.noteAuditEvent({
+  await assert.rejects(store.noteAuditEvent({
     sellerId: undefined, type: 'signed_out', address: '', subject: '',
-  });
+  }), { code: 'unavailable', message: /moved, removed or replaced/ });
 });
 
 test('creates one key when several processes need it concurrently', async (t) => {

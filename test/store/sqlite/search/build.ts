@@ -6,7 +6,8 @@ import { openProjectionFile } from '../../../../src/store/sqlite/search/projecti
 
 const [, , folder = '', limit = ''] = process.argv;
 const catalogue = openCatalogue(join(folder, 'catalogue.db'));
-const projection = new Projection(openProjectionFile(join(folder, 'search.db')), catalogue);
+const search = openProjectionFile({ search: join(folder, 'search.db'), openFiles: [] });
+const projection = new Projection(search, catalogue);
 const seller = catalogue.findNextSeller(undefined);
 while (seller && (projection.find(seller.id)?.rows ?? 0) < Number(limit)) projection.step(seller);
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

@@ -37,6 +37,21 @@ test("finds a seller's change as soon as its response is sent", async (t) => {
   assert.deepEqual(await find(5, 'mug'), ['Red mug 1']);
 });
 
+test('counts the changes that searches do not see yet', async (t) => {
+  const store = await openStore(t, { folder: makeDataFolder(t) });
+  const readLag = async () => (await store.readMetrics()).readSearchLag?.();
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 3);
+  assert.equal(await readLag(), undefined); // there is no projection yet
+  await assertAllFound(store, actor);
+  assert.equal(await readLag(), 0);
+  await store.createProduct(actor, makeNewProduct());
+  await store.createProduct(actor, makeNewProduct());
+  assert.equal(await readLag(), 2);
+  await assertAllFound(store, actor);
+  assert.equal(await readLag(), 0);
+});
+
 test('applies several changes of one product between two searches', async (t) => {
   const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
@@ -180,7 +195,7 @@ function prepareSearch(t: TestContext): { search: Search; threads: Worker[] } {
   const folder = makeFolder(t);
   const threads = catchThreads(t);
   const catalogue = prepareCatalogueFile(folder).file;
-  const search = new Search({ catalogue, search: `${folder}/search.db` });
+  const search = new Search({ catalogue, search: `${folder}/search.db`, openFiles: [] });
   t.after(() => search.close());
   return { search, threads };
 }

@@ -95,7 +95,7 @@ test('ends an export that takes too long', async (t) => {
   await store.close();
   const catalogue = openCatalogue(prepareCatalogueFile(folder).file);
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const exports = openExports(`${folder}/search.db`, catalogue);
+  const exports = openExports({ search: `${folder}/search.db`, openFiles: [] }, catalogue);
   const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;
   const { export: id } = exports.start(request);
   t.mock.timers.tick(EXPORT_TIME_LIMIT_MS - 1);

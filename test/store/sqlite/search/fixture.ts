@@ -68,8 +68,9 @@ const SHORT_READ = 522;
 export function readProgress(folder: string): Progress | undefined {
   const file = join(folder, 'search.db');
   if (!existsSync(file)) return undefined;
-  const db = new DatabaseSync(file, { readOnly: true });
+  let db: DatabaseSync | undefined;
   try {
+    db = new DatabaseSync(file, { readOnly: true });
     // The columns are those of Progress.
     return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Progress;
   } catch (error) {
@@ -80,7 +81,7 @@ export function readProgress(folder: string): Progress | undefined {
     if (isCut || (error instanceof Error && isNew.test(error.message))) return undefined;
     throw error;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

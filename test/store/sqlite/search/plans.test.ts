@@ -158,7 +158,7 @@ function explainAll(
 }
 
 function explainWith(t: TestContext, work: (db: DatabaseSync) => unknown): Map<string, string[]> {
-  const db = openProjectionFile(join(makeFolder(t), 'search.db'));
+  const db = openProjectionFile({ search: join(makeFolder(t), 'search.db'), openFiles: [] });
   t.after(() => db.close());
   const plans = new Map<string, string[]>();
   const prepare = db.prepare.bind(db);

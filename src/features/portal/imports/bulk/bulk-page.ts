@@ -4,12 +4,11 @@
  * it. A new name that another category has merges the two, which is previewed first.
  */
 import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
-import { lineValidator } from '../../../../domain/validation.ts';
-import { AppError } from '../../../../domain/error.ts';
+import { AppError, undefinedIf } from '../../../../domain/error.ts';
 import { formatProductId } from '../../../../domain/id.ts';
 import type { Field } from '../../forms/fields.ts';
 import { defineFormPage } from '../../forms/form-page.ts';
-import { hiddenField, nonceField, takeValue, undefinedIf } from '../../forms/form.ts';
+import { hiddenField, nonceField, takeValue } from '../../forms/form.ts';
 import { html } from '../../html/html.ts';
 import { redirect } from '../../html/page.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
@@ -17,9 +16,8 @@ import { listFields, listPath, readList } from '../../products/product-search.ts
 import { readSelection } from '../../products/product-selection.ts';
 import type { PageRequest, Portal, Submit } from '../../route.ts';
 import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
-import { countInCategory, restartBulk } from './bulk-task.ts';
+import { categoryValidator, countInCategory, restartBulk } from './bulk-task.ts';
 
-const categoryValidator = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
 const FIELDS: readonly Field[] = [
   { name: 'from', label: 'Category' },
   {

@@ -5,13 +5,15 @@
  * batches, all parts of one import record.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ImportParts } from '../../../../api/ingest.ts';
+import { makeImportParts } from '../../../../api/ingest.ts';
 import type { BulkMode } from '../../../../domain/catalogue/import.ts';
 import { isSameProduct } from '../../../../domain/catalogue/product.ts';
 import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ProductFilter } from '../../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../../domain/id.ts';
+import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import { lineValidator } from '../../../../domain/validation.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import {
@@ -19,6 +21,8 @@ import {
 } from '../../limits.ts';
 import type { Selection } from '../../products/product-selection.ts';
 import { type Progress, readPosition, startProgress, type TaskRun } from '../job-kind.ts';
+
+export const categoryValidator = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
 
 /** `category`: undefined until the seller has chosen it. */
 type BulkChange =
@@ -72,12 +76,13 @@ export async function previewEdit(
 ): Promise<void> {
   const { selection, change, progress } = task;
   const products: Product[] = [];
-  const changed = change.mode === 'delete' ? 'deleted' : 'updated';
+  const patch = patchOf(change);
+  const changed = patch ? 'updated' : 'deleted';
   let lastId: ProductId | undefined;
   const position = await readPosition(run);
   for await (const page of readSelected(run, selection, signal)) {
     for (const product of page) {
-      const isSame = hasValues(product, patchOf(change));
+      const isSame = patch !== undefined && isSameProduct(product, { ...product, ...patch });
       progress.counts[isSame ? 'unchanged' : changed] += 1;
       if (!isSame && products.length < PREVIEW_ROWS_SHOWN) products.push(product);
       lastId = product.id;
@@ -103,7 +108,7 @@ export async function writeEdit(
   const { progress, change } = task;
   const edits = await listEdits(task, run, signal);
   if (signal.aborted) return false;
-  const parts = new ImportParts({ kind: 'bulk', mode: change.mode, address: importer.address });
+  const parts = makeImportParts({ kind: 'bulk', mode: change.mode, address: importer.address });
   for (let start = 0; start < edits.length; start += BULK_BATCH_PRODUCTS) {
     if (signal.aborted) return false;
     const batch = edits.slice(start, start + BULK_BATCH_PRODUCTS);
@@ -161,10 +166,6 @@ function patchOf(change: BulkChange): ProductEdit['patch'] {
     case 'restore': return { archived: null };
     case 'delete': return undefined;
   }
-}
-
-function hasValues(product: Product, patch: ProductEdit['patch']): boolean {
-  return patch !== undefined && isSameProduct(product, { ...product, ...patch });
 }
 
 function countOf(effect: EditEffect): keyof BulkCounts {

@@ -1,6 +1,5 @@
 /** What the page of a bulk edit shows: which products change, and what it asks before it starts. */
 import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
-import { lineValidator } from '../../../../domain/validation.ts';
 import { type Field, postForm, renderFields } from '../../forms/fields.ts';
 import {
   type FieldErrors, type Form, type FormState, hiddenField, takeValue,
@@ -14,10 +13,9 @@ import {
   limit, renderCommit, renderProblem, renderSettings, viewProductsTask,
 } from '../job-view.ts';
 import {
-  type BulkTask, canStartBulk, previewEdit, restartBulk, writeEdit,
+  type BulkTask, canStartBulk, categoryValidator, previewEdit, restartBulk, writeEdit,
 } from './bulk-task.ts';
 
-const category = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
 /** Confirms a deletion, beside the number of products. */
 const DELETE = 'DELETE';
 const CONFIRMATION = 'confirmation';
@@ -43,9 +41,6 @@ const WORDS: JobWords = {
   importing: 'Changing the products',
   discard: 'Cancel',
   home: '/products',
-  complete: 'Complete',
-  cancelled: 'Cancelled',
-  failed: 'Failed',
   kept: 'What was changed stays changed.',
 };
 const LEFT_REASON = ', because someone else changed or deleted them since the preview';
@@ -66,7 +61,7 @@ export const bulkKind: JobKind<BulkTask> = {
 /** Reads the category. Adds an error if it is invalid. */
 function readSettings(form: Form, task: BulkTask, errors: Map<string, string>): BulkTask {
   if (!form.has(CATEGORY_FIELD)) return task;
-  const parsed = category.parse(form.getTrimmed(CATEGORY_FIELD));
+  const parsed = categoryValidator.parse(form.getTrimmed(CATEGORY_FIELD));
   const change = {
     mode: 'category', category: takeValue(errors, CATEGORY_FIELD, parsed, ''),
   } as const;

@@ -2,7 +2,7 @@
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, matchColumns, type Member, MEMBERS } from '../../../../transfer/columns.ts';
 import { CsvRows } from '../../../../transfer/csv-rows.ts';
-import { NdjsonRows } from '../../../../transfer/ndjson.ts';
+import { makeNdjsonReader } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { type DuplicateRowChoice, DuplicateRows } from '../../../imports/duplicate-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
@@ -86,7 +86,7 @@ function readFile(
   { importer: { currency, sellerId }, store, upload: { file, head } }: FileRun,
   target: Parameters<typeof readRows>[3],
 ): ReturnType<typeof readRows> {
-  const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
+  const reader = head.format === 'ndjson' ? makeNdjsonReader(currency)
     : new CsvRows(currency, {
       map: new Map(settings.map), defaults: new Map(settings.defaults),
       isPartial: settings.mode !== 'create', ...toFileOptions(settings, head),

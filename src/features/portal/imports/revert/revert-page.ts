@@ -24,7 +24,7 @@ export const revertKeyChanges: Submit = async (request, portal, form) => {
     : Math.max(createdAt, portal.clock() - lifeMs);
   const after = await portal.store.findPositionAt(sellerId, since - 1);
   return startPreview(request, portal, {
-    sellerId, selection: { after, upTo: request.position, keyId, source: undefined }, total: 0,
+    selection: { after, upTo: request.position, keyId, source: undefined }, total: 0,
     name: `Key ${shorten(name, KEY_NAME_BYTES)}`,
     path: `/changes?key=${formatId(key)}`,
   });

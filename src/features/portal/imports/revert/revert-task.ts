@@ -8,6 +8,7 @@ import type {
   RevertedProduct, RevertSelection, RevertStatus,
 } from '../../../../store/revert-store.ts';
 import type { Store } from '../../../../store/store.ts';
+import { runRevert } from '../../../imports/revert.ts';
 import { readKeyNames } from '../../keys/key-names.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 import { nameOf, pathOf } from '../../records/import-record.ts';
@@ -27,7 +28,6 @@ interface RevertPreview {
 
 /** What is reverted: an import, or the changes of a key. Plain data. */
 export interface RevertSubject {
-  readonly sellerId: SellerId;
   readonly selection: RevertSelection;
   /** Such as `Import shop.csv`. */
   readonly name: string;
@@ -38,9 +38,8 @@ export interface RevertSubject {
 }
 
 export function subjectOf(record: ImportRecord): RevertSubject {
-  const { sellerId, id: importId } = record;
   return {
-    sellerId, selection: { importId }, name: nameOf(record), path: pathOf(record),
+    selection: { importId: record.id }, name: nameOf(record), path: pathOf(record),
     total: countChanges(record),
   };
 }
@@ -111,19 +110,12 @@ async function* revert(
   { subject: { selection }, progress, isForced }: RevertTask, { importer, store }: TaskRun,
   isDryRun: boolean,
 ): AsyncGenerator<readonly RevertedProduct[], void, void> {
-  const started = await store.startRevert(importer, { selection, isForced, isDryRun });
-  try {
-    progress.importId = started.importId;
-    for (;;) {
-      const products = await started.next();
-      if (products.length === 0) break;
-      for (const { status } of products) progress.counts[status] += 1;
-      progress.processed += products.length;
-      yield products;
-    }
-    await started.finish();
-  } finally {
-    started.close();
+  const batches = runRevert({ store }, importer, { selection, isForced, isDryRun });
+  for await (const { rows, written } of batches) {
+    progress.importId = written?.importId;
+    for (const { status } of rows) progress.counts[status] += 1;
+    progress.processed += rows.length;
+    if (rows.length > 0) yield rows;
   }
 }
 

@@ -29,9 +29,6 @@ const WORDS: JobWords = {
   importing: 'Reverting',
   discard: 'Do not revert',
   home: '/import',
-  complete: 'Revert complete',
-  cancelled: 'Revert cancelled',
-  failed: 'The revert failed',
   kept: 'Reverted products stay reverted. Revert again to do the rest.',
 };
 

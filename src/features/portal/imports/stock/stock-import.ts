@@ -14,7 +14,9 @@ import type { MissingProducts } from '../../../../store/catalogue-store.ts';
 import {
   matchStockColumns, STOCK_MEMBERS, type StockColumns, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
-import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
+import {
+  makeStockCsvReader, makeStockNdjsonReader, type StockReader,
+} from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
@@ -127,11 +129,11 @@ function readFile(
 function openReader(
   { map, source, duplicates, isComplete: isStocktake, ...settings }: StockSettings,
   { head, name: fileName }: FileRun['upload'],
-): StockCsvRows | StockNdjsonRows {
+): StockReader {
   const options = { hasSource: source !== undefined, isStocktake, fileName };
-  if (head.format === 'ndjson') return new StockNdjsonRows(options);
+  if (head.format === 'ndjson') return makeStockNdjsonReader(options);
   const isSum = duplicates === 'sum';
-  return new StockCsvRows({
+  return makeStockCsvReader({
     ...options, map: new Map(map), isSum, ...toFileOptions(settings, head),
   });
 }

@@ -13,10 +13,10 @@ import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
-import type { StockCsvRows, StockRow } from '../../../../transfer/stock-rows.ts';
+import type { StockReader, StockRow } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 import { type FileProgress, startFileProgress } from '../job-kind.ts';
-import type { RejectedLine } from '../products/product-rows.ts';
+import type { DryRun, RejectedLine } from '../products/product-rows.ts';
 
 function startStockCounts() {
   return {
@@ -64,7 +64,7 @@ interface StockBatch {
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readStockRows(
-  reader: Pick<StockCsvRows, 'ignoredColumns' | 'notes'>,
+  reader: Pick<StockReader, 'ignoredColumns' | 'notes'>,
   slices: AsyncIterable<readonly StockRow[]>, target: BatchTarget<StockRow, WrittenStock>,
   progress: StockProgress, sellerId: SellerId,
 ): AsyncGenerator<StockBatch, void, void> {
@@ -111,20 +111,16 @@ function toOutcome(
 }
 
 /** The result of a dry run: the first rows of each kind. */
-export interface StockPreview {
+export interface StockPreview extends Pick<DryRun, 'rejected' | 'isComplete'> {
   readonly changes: readonly {
     readonly line: number; readonly sku: string; readonly before: number; readonly after: number;
   }[];
-  /** Rows of products that the seller does not have. */
+  /** Rows of products that the seller does not have; `rejected` has the others. */
   readonly unknown: readonly RejectedLine[];
-  /** Other rejected rows. */
-  readonly rejected: readonly RejectedLine[];
   /** Products that a stocktake would set to 0. */
   readonly zeroed: readonly { readonly sku: string; readonly stock: number }[];
   /** Why a stocktake would set none to 0. */
   readonly rejection: string | undefined;
-  /** Whether all rows were evaluated. */
-  readonly isComplete: boolean;
 }
 
 /** Reads a dry run's batches up to the limit of rows, or until it is aborted. */

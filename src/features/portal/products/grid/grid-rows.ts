@@ -18,7 +18,7 @@ type Values = Pick<Product, 'stock' | 'priceMinor'>;
 
 /** The form fields of a row; the first one carries the values when it was shown. */
 export const ROW_FIELDS = ['row', 'stock', 'price'] as const;
-export const GRID_FIELDS = SENT_FIELDS.filter(({ name }) => name === 'stock' || name === 'price');
+const GRID_FIELDS = SENT_FIELDS.filter(({ name }) => name === 'stock' || name === 'price');
 
 /** No product has this id. */
 const NO_PRODUCT = 0 as ProductId;

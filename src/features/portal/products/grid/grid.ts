@@ -28,7 +28,7 @@ import {
   listFields, listPath, listQuery, readList, readSearch, readSearchPage,
 } from '../product-search.ts';
 import {
-  formatShown, GRID_FIELDS, type GridRow, makeConflictRow, makeRow, readEdit, readRows, ROW_FIELDS,
+  formatShown, type GridRow, makeConflictRow, makeRow, readEdit, readRows, ROW_FIELDS,
 } from './grid-rows.ts';
 
 /** Texts are shortened, which bounds the size of the page. */
@@ -228,8 +228,7 @@ function renderTable(request: PageRequest, { rows, products, list }: Grid): Html
 function renderInput({ typed, errors }: GridRow, index: number, name: 'stock' | 'price'): Content {
   const id = `field-${name}-${index}`;
   const error = errors.get(name);
-  const mode = GRID_FIELDS.find((field) => field.name === name)?.kind === 'price'
-    ? 'decimal' : 'numeric';
+  const mode = name === 'price' ? 'decimal' : 'numeric';
   return html`<input id="${id}" name="${name}" value="${typed[name].trim()}" inputmode="${mode}"
     autocomplete="off" aria-labelledby="head-${name} name-${index}"${error !== undefined
   && html` aria-invalid="true" aria-describedby="${id}-fault"`}>`;

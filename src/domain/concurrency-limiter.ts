@@ -3,7 +3,7 @@
  * owner cannot starve the others and memory stays bounded. Excess operations are rejected with 503,
  * not queued.
  */
-import { AppError } from '../domain/error.ts';
+import { AppError } from './error.ts';
 
 interface ConcurrencyLimits {
   readonly total: number;
@@ -11,7 +11,7 @@ interface ConcurrencyLimits {
 }
 
 /** Releases a slot; safe to call twice. */
-type Release = () => void;
+export type Release = () => void;
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -25,6 +25,11 @@ export class ConcurrencyLimiter<Owner> {
   constructor(operations: string, limits: ConcurrencyLimits) {
     this.#operations = operations;
     this.#limits = limits;
+  }
+
+  /** Operations that are running. */
+  get count(): number {
+    return this.#total;
   }
 
   /**
@@ -49,8 +54,7 @@ export class ConcurrencyLimiter<Owner> {
    * @param perOwner The limit of this owner, if it differs from the default.
    */
   tryAcquire(owner: Owner, perOwner = this.#limits.perOwner): Release | undefined {
-    const count = this.#counts.get(owner) ?? 0;
-    if (count >= perOwner || this.#total >= this.#limits.total) return undefined;
+    if (this.isExhausted(owner, perOwner) || this.#total >= this.#limits.total) return undefined;
     this.#add(owner, 1);
     let isReleased = false;
     return () => {
@@ -59,10 +63,23 @@ export class ConcurrencyLimiter<Owner> {
     };
   }
 
+  /** Whether the limit of the owner leaves no slot, whatever the total is. */
+  isExhausted(owner: Owner, perOwner = this.#limits.perOwner): boolean {
+    return (this.#counts.get(owner) ?? 0) >= perOwner;
+  }
+
   #add(owner: Owner, change: 1 | -1): void {
     const count = (this.#counts.get(owner) ?? 0) + change;
     if (count > 0) this.#counts.set(owner, count);
     else this.#counts.delete(owner);
     this.#total += change;
   }
+}
+
+/** Takes a slot by each of these functions, or none if one of them throws. */
+export function acquireAll(...functions: readonly (() => Release)[]): Release {
+  using slots = new DisposableStack();
+  for (const acquire of functions) slots.defer(acquire());
+  const heldSlots = slots.move();
+  return () => heldSlots.dispose();
 }

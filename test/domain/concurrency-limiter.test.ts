@@ -1,7 +1,7 @@
 /** Concurrency limits, per owner and in total. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConcurrencyLimiter } from '../../src/http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/domain/concurrency-limiter.ts';
 import { catchAppError } from '../domain/validation-errors.ts';
 
 test('rejects an operation over the limit per owner or in total, until one has finished', () => {
