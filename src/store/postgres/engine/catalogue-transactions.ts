@@ -117,9 +117,10 @@ export class CatalogueTransactions {
     let isComplete = loadsAll || earlier.length > 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const isReadable = isComplete && earlier.length === 0;
-        return (isReadable ? await this.#tryFromSnapshots(calls) : undefined)
-          ?? await this.#tryWithLock(calls, earlier, isComplete);
+        const rowsBySeller = nameRows(calls, isComplete);
+        const isReadable = earlier.length === 0 && isLarge(rowsBySeller);
+        return (isReadable ? await this.#tryFromSnapshots(calls, rowsBySeller) : undefined)
+          ?? await this.#tryWithLock(calls, rowsBySeller, earlier, isComplete);
       } catch (error) {
         for (const id of calls.keys()) this.#forget(id);
         const isInvalid = isDataError(error) || error instanceof PartialMutationError;
@@ -150,9 +151,9 @@ export class CatalogueTransactions {
   }
 
   #tryWithLock(
-    calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
+    calls: CallsBySeller, rowsBySeller: RowsBySeller,
+    unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
-    const rowsBySeller = nameRows(calls, isComplete);
     const access = isLarge(rowsBySeller) ? 'paged' : 'locked';
     return this.#pool.use(async (connection) => {
       const now = this.#now();
@@ -171,10 +172,10 @@ export class CatalogueTransactions {
     });
   }
 
-  /** Undefined if few rows are named, or the seller has to be locked: others change it. */
-  async #tryFromSnapshots(calls: CallsBySeller): Promise<readonly Outcome[] | undefined> {
-    const rowsBySeller = nameRows(calls, true);
-    if (!isLarge(rowsBySeller)) return undefined;
+  /** Undefined if the seller has to be locked: others change it. */
+  async #tryFromSnapshots(
+    calls: CallsBySeller, rowsBySeller: RowsBySeller,
+  ): Promise<readonly Outcome[] | undefined> {
     for (let attempts = 0; attempts < POSTGRES_SNAPSHOT_ATTEMPTS; attempts += 1) {
       const now = this.#now();
       try {
@@ -235,9 +236,10 @@ export class CatalogueTransactions {
   }
 }
 
-function nameRows(
-  calls: CallsBySeller, isComplete: boolean,
-): ReadonlyMap<SellerId, NamedRows> {
+type RowsBySeller = ReadonlyMap<SellerId, NamedRows>;
+
+/** The rows that the calls name; none unless `isComplete`. */
+function nameRows(calls: CallsBySeller, isComplete: boolean): RowsBySeller {
   return new Map(calls.entries().map(([sellerId, sellerCalls]) => {
     const rows = new NamedRows();
     if (isComplete) for (const call of sellerCalls) rows.add(sellerId, call);
@@ -246,7 +248,7 @@ function nameRows(
 }
 
 /** Whether so much of a seller is loaded that it is not locked while the server sends it. */
-function isLarge(rowsBySeller: ReadonlyMap<SellerId, NamedRows>): boolean {
+function isLarge(rowsBySeller: RowsBySeller): boolean {
   return rowsBySeller.values().some(({ size }) => size > POSTGRES_LOCKED_ROWS);
 }
 
