@@ -9,7 +9,7 @@ import { AppError } from '../../domain/error.ts';
 import type { ConnectOptions } from '../postgres/connect/open-connection.ts';
 import { assertNoServers } from '../postgres/nodes/node-table.ts';
 import {
-  findSetting, GENERATION_SETTING, listTables, migrate, MOVE_SETTING, PUT_SETTING,
+  findSetting, GENERATION_SETTING, listTables, migrate, MOVE_SETTING, PUT_SETTING, putGeneration,
 } from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
@@ -59,9 +59,7 @@ export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTab
       await assertNoServers(query);
       await query('DELETE FROM setting WHERE name IN ($1, $2)', MOVE_SETTING, GENERATION_SETTING);
       const generation = findGeneration(db);
-      if (generation) {
-        await query(PUT_SETTING, GENERATION_SETTING, Buffer.from(generation).toString('hex'));
-      }
+      if (generation) await putGeneration(query, generation);
       return proven;
     });
   } finally {

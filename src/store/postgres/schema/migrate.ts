@@ -119,7 +119,11 @@ async function findVersion(query: Query): Promise<number> {
 /** Servers read it only when they start. @throws AppError `unavailable` while one runs */
 export async function beginGeneration(query: Query): Promise<void> {
   await assertNoServers(query);
-  await query(PUT_SETTING, GENERATION_SETTING, randomBytes(32).toString('hex'));
+  await putGeneration(query, randomBytes(32));
+}
+
+export async function putGeneration(query: Query, bytes: Uint8Array): Promise<void> {
+  await query(PUT_SETTING, GENERATION_SETTING, Buffer.from(bytes).toString('hex'));
 }
 
 export async function findGeneration(query: Query): Promise<Uint8Array | undefined> {
