@@ -18,6 +18,8 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     this.delete(key); // a Map keeps insertion order
     this.#total += this.#sizeOf(value);
     super.set(key, value);
+    // An iterator passes over the entries that were deleted, which takes long in a large map.
+    if (this.#total <= this.#limit) return this;
     for (const oldest of this.keys()) {
       if (this.#total <= this.#limit) break;
       this.delete(oldest);
