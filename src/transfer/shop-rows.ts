@@ -6,6 +6,7 @@
 import { IMPORT_PARENTS_LIMIT } from './limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
 import { copyText } from '../domain/text.ts';
+import { BoundedMap } from '../runtime/bounded-map.ts';
 import type { Columns } from './columns.ts';
 import { parseTextMark, unescapeFormula } from './csv-cells.ts';
 
@@ -31,7 +32,7 @@ interface RowTexts {
 export class Inheritance {
   #group = { key: '', name: '', category: '' };
   /** The categories of products with variants, by SKU and by id. */
-  readonly #parents = { sku: new Map<string, string>(), id: new Map<string, string>() };
+  readonly #parents = { sku: makeCategories(), id: makeCategories() };
 
   apply(
     cells: Cells, columns: Columns, { sku, name, category }: RowTexts,
@@ -76,7 +77,7 @@ export function isContainer(cells: Cells, columns: Columns): boolean {
  */
 export class StoreViews {
   /** SKUs of rows without a store view. */
-  readonly #products = new Map<string, string>();
+  readonly #products = makeCategories();
   #isComplete: boolean;
 
   /** @param isWhole whether the file has all rows of its products */
@@ -110,10 +111,11 @@ function kindOf(cells: Cells, { kind }: Columns): string {
   return type.trim();
 }
 
+function makeCategories(): BoundedMap<string, string> {
+  return new BoundedMap(IMPORT_PARENTS_LIMIT);
+}
+
 function remember(categories: Map<string, string>, key: string, category: string): void {
   if (key === '' || key.length > KEY_LIMIT_CHARACTERS) return;
-  categories.delete(key);
   categories.set(copyText(key), category);
-  const [oldest = ''] = categories.keys();
-  if (categories.size > IMPORT_PARENTS_LIMIT) categories.delete(oldest);
 }
