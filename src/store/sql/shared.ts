@@ -30,7 +30,6 @@ import { webhookQueries } from './webhooks/webhooks.ts';
 export function sharedQueries(sql: Sql) {
   return {
     ...sellerQueries(sql), ...keyQueries(sql), ...usageQueries(sql),
-    ...reportQueries(sql),
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
     ...passkeyQueries(sql), ...auditQueries(sql), ...columnMappingQueries(sql),

@@ -17,7 +17,7 @@ import { feedQueries } from '../history/history-queries.ts';
 import { grantQueries } from '../catalogue/grants.ts';
 import { productQueries } from '../catalogue/products.ts';
 import { readInteger } from '../../sql/sql.ts';
-import { sharedQueries } from '../../sql/shared.ts';
+import { reportQueries, sharedQueries } from '../../sql/shared.ts';
 import { sqlOf } from '../sql.ts';
 import { prepareListLevels, prepareReadLevels } from '../catalogue/stock-levels.ts';
 import { dueWebhookQueries } from '../webhooks/due-webhooks.ts';
@@ -146,7 +146,7 @@ function explainFailures(query: Query): Query {
 
 function prepareQueries(db: DatabaseSync) {
   return {
-    ...sharedQueries(sqlOf(db)),
+    ...sharedQueries(sqlOf(db)), ...reportQueries(sqlOf(db)),
     ...grantQueries(db), ...productQueries(db), ...feedQueries(db), ...chainQueries(db),
     ...dueWebhookQueries(db),
     readLevels: prepareReadLevels(db),
