@@ -70,7 +70,7 @@ export interface MaintenanceStore {
   keepLivedTime(): Promise<void>;
   /**
    * The time (milliseconds since 1970) at which the store had lived through this much less, or up
-   * to a day earlier; `Infinity` if it has not been kept yet.
+   * to a day earlier; 0 if it has not lived for so long.
    */
   findTimeLivedAgo(livedMs: number): Promise<number>;
   /** Removes expired idempotency records, in small steps. */

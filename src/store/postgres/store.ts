@@ -95,14 +95,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const { findProblem } = nodeCount;
     const runTransaction = prepareRunTransaction(writes, lived.now);
     const run = prepareRun({ writer, runTransaction, delivery, key, findProblem });
-    const { keepLivedTime, stop } = await openLivedTime(lived, queries, run);
+    const livedTime = await openLivedTime(lived, queries, run);
     const limits = queryOf(explaining(writes));
     return {
       cursorKey: key.derive('cursor', 32),
       generation: toGeneration(await findGeneration(query)),
       ...queries,
       ...mutationMethods(run),
-      ...historyMethods({ queries, run, lived }), now: lived.now, keepLivedTime,
+      ...historyMethods({ queries, run, lived }), ...livedTime.methods,
       ...secretMethods({ key, queries, run }),
       ...searchMethods(slowQuery, exports), ...categoryQueries(slowSql),
       ...webhookMethods({ key, queries, clock, run }),
@@ -120,7 +120,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         readInteger((await query(FIND_OLDEST_TRANSACTION))[0] ?? {}, 'seconds'),
       async close() {
         watching.close();
-        stop();
+        livedTime.stop();
         await Promise.all([writer.close(), delivery.close(), nodeCount.close()]);
         await pools.close();
       },

@@ -17,5 +17,9 @@ export async function openLivedTime(
   const timer = setInterval(() => {
     keepLivedTime().catch(() => {}); // tried again after the interval
   }, LIVED_TIME_INTERVAL_MS).unref();
-  return { keepLivedTime, stop: () => clearInterval(timer) };
+  const findTimeLivedAgo = (livedMs: number): Promise<number> =>
+    queries.findTimeLivedAt(lived.read() - livedMs);
+  return {
+    methods: { now: lived.now, keepLivedTime, findTimeLivedAgo }, stop: () => clearInterval(timer),
+  };
 }

@@ -68,7 +68,7 @@ async function open(
     const highWater = openHighWater(reader.queries.readMark, marks);
     const commits = openCommitSubscriptions(reader);
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
-    const { keepLivedTime, stop } = await openLivedTime(lived, reader.methods, run);
+    const livedTime = await openLivedTime(lived, reader.methods, run);
     const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
     const delivery = openDelivery({
       lockFile: join(folder, 'webhooks.lock'), openFiles, reader, watchAll: commits.add,
@@ -83,7 +83,7 @@ async function open(
       lost: writer.lost, cursorKey: reader.cursorKey, generation: reader.generation,
       ...reader.methods,
       ...mutationMethods(run),
-      ...historyMethods({ queries: reader.queries, run, lived }), now: lived.now, keepLivedTime,
+      ...historyMethods({ queries: reader.queries, run, lived }), ...livedTime.methods,
       ...secretMethods({ key, queries: reader.methods, run }),
       ...search.store,
       ...makeMemoryThrottles(clock),
@@ -99,7 +99,7 @@ async function open(
         readSearchLag: () => search.readLag(reader.queries.countChanges),
       }),
       async close() {
-        stop();
+        livedTime.stop();
         delivery.close();
         commits.close();
         const marked = highWater.close();

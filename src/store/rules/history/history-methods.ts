@@ -35,7 +35,6 @@ export function historyMethods({ queries, run, lived }: HistoryMethodsOptions) {
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
     startRevert: (write, request) => startRevert({ queries, write, request, run }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
-    findTimeLivedAgo: async (livedMs) => queries.findTimeLivedAt(lived.read() - livedMs),
     pruneIdempotency: () => pruneIdempotency(queries, run, lived.read()),
     dryRunImport: (sellerId, mode) => openImportDryRun(sellerId, mode, queries),
     dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>

@@ -92,7 +92,6 @@ export interface HistoryQueries {
   findTime(sellerId: SellerId, at: number): Awaitable<TimePosition>;
   /** Milliseconds since 1970; 0 or undefined if there is none. */
   findNewestTime(): Awaitable<number | undefined>;
-  findTimeLivedAt(lived: number): Awaitable<number>;
   findImports(
     sellerId: SellerId, ids: readonly ImportId[],
   ): Awaitable<ReadonlyMap<ImportId, ImportRecord>>;
