@@ -171,7 +171,9 @@ export class RowCounter {
   }
 
   add(chunk: Uint8Array): void {
-    for (const byte of chunk) {
+    // By index: iterating over the bytes takes three to four times as long.
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
       if (byte === QUOTE && this.#isCsv) this.#isQuoted = !this.#isQuoted;
       else if (byte === LINE_FEED && !this.#isQuoted) this.#lines += 1;
     }
