@@ -45,8 +45,9 @@ export function formatCsvEnd(
 }
 
 /** Whether these are the cells of an end record. */
-export function isCsvEnd([first = '', ...others]: readonly string[]): boolean {
-  return first.startsWith('#end') && END.test(first) && others.every(isBlank);
+export function isCsvEnd(cells: readonly string[]): boolean {
+  const first = cells[0] ?? '';
+  return first.startsWith('#end') && END.test(first) && cells.slice(1).every(isBlank);
 }
 
 function formatCell(value: string | number | boolean): string {
