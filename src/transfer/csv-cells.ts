@@ -13,12 +13,14 @@ import type { ValidationError } from '../domain/text.ts';
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 /** What spreadsheets and databases write where there is no value. */
 const NO_VALUE = String.raw`(?:#(?:N/[AD]|NV|[¡¿]?[\p{Lu}/0]{2,9}[!?])|NULL|\\N)$`;
-const ESCAPED = String.raw`(?:[=+\-@\t\r'＝＋－＠]|${NO_VALUE})`;
+/** With which a spreadsheet may begin a formula, as characters of a class. */
+const FORMULA_START = String.raw`=+\-@\t\r＝＋－＠`;
+const ESCAPED = `(?:[${FORMULA_START}']|${NO_VALUE})`;
 const NEEDS_APOSTROPHE = new RegExp(`^${ESCAPED}`, 'u');
 const HAS_APOSTROPHE = new RegExp(`^'${ESCAPED}`, 'u');
 const IS_NO_VALUE = new RegExp(`^${NO_VALUE}`, 'u');
 const END = /^#end rows=\d+ position=[\w-]+$/;
-const IN_APOSTROPHES = /^'[^=+\-@\t\r'＝＋－＠].*'$/s;
+const IN_APOSTROPHES = new RegExp(`^'[^${FORMULA_START}'].*'$`, 's');
 
 /** The header line. */
 export function formatCsvHeader(fields: readonly string[]): string {
@@ -57,7 +59,7 @@ function formatCell(value: string | number | boolean): string {
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-const MAY_BE_FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+const MAY_BE_FORMULA = new RegExp(`^[${FORMULA_START}]`);
 const SIGNED_NUMBER = /^[-+][\d.,]*$/;
 
 /**
