@@ -84,10 +84,20 @@ function validateLine(text: string, limitCodePoints: number): ValidationError | 
 
 /** UTF-8 without its byte order mark; or UTF-16 with one, which PowerShell's `>` writes. */
 export function decodeMarkedText(bytes: Buffer): string {
-  const mark = bytes.subarray(0, 2).toString('hex');
-  const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes);
+  return new TextDecoder(findByteOrderMark(bytes)?.encoding).decode(bytes);
 }
+
+/** The byte order mark at the start of a text (WHATWG Encoding, section 6.1), if it has one. */
+export function findByteOrderMark(head: Buffer) {
+  const start = head.toString('hex', 0, 3);
+  return BYTE_ORDER_MARKS.find(({ digits }) => start.startsWith(digits));
+}
+
+const BYTE_ORDER_MARKS = [
+  { digits: 'efbbbf', sizeBytes: 3, encoding: 'utf-8' },
+  { digits: 'fffe', sizeBytes: 2, encoding: 'utf-16le' },
+  { digits: 'feff', sizeBytes: 2, encoding: 'utf-16be' },
+] as const;
 
 /** A copy: a substring would keep the whole original in memory. */
 export function copyText(text: string): string {

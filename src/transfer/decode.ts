@@ -3,16 +3,11 @@
  * even against a named one (WHATWG Encoding, section 6.1); otherwise the text has the named
  * encoding, UTF-8 by default. No encoding is guessed: a wrong guess would change names silently.
  */
+import { findByteOrderMark } from '../domain/text.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 
 /** The canonical name of an encoding that TextDecoder knows, such as `windows-1252`. */
 export type Encoding = string;
-
-const MARKS: readonly (readonly [mark: Buffer, encoding: Encoding])[] = [
-  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
-  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
-  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
-];
 
 /** @param label a name of the encoding, such as `latin1`, in any case */
 export function parseEncoding(label: string): ParseResult<Encoding> {
@@ -66,11 +61,11 @@ export async function* decodeText(
 
 /** A decoder, and the length of the mark at the start of the file. */
 function open(head: Buffer, named: Encoding | undefined) {
-  const marked = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
-  const [mark, encoding] = marked ?? [Buffer.alloc(0), named ?? 'utf-8'];
-  const invalid: InvalidBytes = { encoding, isAssumed: !marked && named === undefined };
+  const mark = findByteOrderMark(head);
+  const encoding = mark?.encoding ?? named ?? 'utf-8';
+  const invalid: InvalidBytes = { encoding, isAssumed: !mark && named === undefined };
   return {
-    decode: createDecoder(encoding), markBytes: mark.length, invalid,
+    decode: createDecoder(encoding), markBytes: mark?.sizeBytes ?? 0, invalid,
     isUtf8: SINGLE_BYTE.test(encoding) ? createUtf8Check() : () => false,
   };
 }
