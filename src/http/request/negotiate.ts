@@ -31,10 +31,8 @@ export function negotiate(accept: string | undefined, produces: readonly string[
 
 /** Whether `Accept` has a range of this media type with this parameter, such as `end=record`. */
 export function hasParameter(accept: string | undefined, type: string, parameter: string): boolean {
-  return (accept ?? '').toLowerCase().replaceAll('"', '').split(',').some((element) => {
-    const [range, ...parameters] = element.split(';').map((part) => part.trim());
-    return range === type && parameters.includes(parameter);
-  });
+  return parseElements((accept ?? '').replaceAll('"', ''))
+    .some(([range, ...parameters]) => range === type && parameters.includes(parameter));
 }
 
 /**
@@ -67,10 +65,15 @@ function prefer<Form>(forms: readonly Form[], weigh: (form: Form) => number): Fo
 /** The weights of a list, 0 (never) to 1 (default); elements with an invalid one are ignored. */
 function parseWeights(list: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
-  for (const element of list.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = element.split(';').map((part) => part.trim());
+  for (const [range = '', ...parameters] of parseElements(list)) {
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
     if (range !== '' && WEIGHT.test(weight)) weights.set(range, Number(weight));
   }
   return weights;
+}
+
+/** The elements of a list in lower case, each with its parameters. */
+function parseElements(list: string): readonly (readonly string[])[] {
+  return list.toLowerCase().split(',')
+    .map((element) => element.split(';').map((part) => part.trim()));
 }
