@@ -53,14 +53,14 @@ export type RowContent =
   | undefined;
 
 /** Reads the rows of one file in slices. Parses a row only when its slice is requested. */
-export interface RowReader {
+export interface RowReader<Row = ImportRow> {
   readonly format: 'csv' | 'ndjson';
   /** Ignored columns; known after the first rows. */
   readonly ignoredColumns: readonly string[];
   /** Sentences for the summary; known after the last row. */
   readonly notes: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[], void, void>;
 }
 
 /** Groups rows into slices. Rows before an error are yielded before it is thrown. */

@@ -12,7 +12,7 @@ import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import { type CellUse, countCharacters, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn, isRejectedRowsFile, normalizeName } from './header.ts';
-import type { ImportRow } from './import-row.ts';
+import type { ImportRow, RowReader } from './import-row.ts';
 import { readJsonLines } from './ndjson.ts';
 import { parseLevel, parseNumber } from './numbers.ts';
 import {
@@ -55,14 +55,7 @@ const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
   { sku: 'identifier', id: 'identifier', reason: 'text' };
 
 /** Reads the stock changes of one file. */
-export interface StockReader {
-  /** Known after the first rows. */
-  readonly ignoredColumns: readonly string[];
-  /** Sentences for the summary; known after the last row. */
-  readonly notes: readonly string[];
-  /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
-  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void>;
-}
+export type StockReader = Omit<RowReader<StockRow>, 'format'>;
 
 export function makeStockCsvReader(settings: StockCsvSettings): StockReader {
   const reader = new TableReader({
