@@ -23,7 +23,7 @@ export function makeIdleConnections(
 ) {
   const sockets = new Map<Socket, IdleSocket>();
 
-  function closeLongest(idleSince = Infinity, owner?: string): Socket | undefined {
+  function closeLongest(idleSince: number, owner?: string): Socket | undefined {
     for (const [socket, idle] of sockets) {
       if (idle.since > idleSince) return undefined;
       if (owner !== undefined && owner !== idle.owner) continue;
