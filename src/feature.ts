@@ -142,7 +142,7 @@ export interface LoadedFeature<Options> {
 interface RunningFeature<Options> {
   /** For `createApp`. */
   readonly options?: Options;
-  listMetrics?(): Promise<readonly MetricFamily[]>;
+  listMetrics?(): readonly MetricFamily[];
   /**
    * What `serve` prints for an empty database, in place of what it prints without the feature.
    * @param commands The steps on the command line.
@@ -161,7 +161,7 @@ export interface RunningServer {
   readLoad(): { readonly requests: number; readonly streams: number; readonly imports: number };
   readConnections(): ConnectionMetrics;
   /** Metrics of the features and of the server's own jobs. */
-  listMetrics(): Promise<readonly MetricFamily[]>;
+  listMetrics(): readonly MetricFamily[];
 }
 
 /** All routes of the core and of these features, with the schemas and parameters they refer to. */

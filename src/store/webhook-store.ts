@@ -51,7 +51,7 @@ interface DeliveryMetrics {
   readonly leases: number;
   /**
    * When the oldest message was made that these sellers' active webhooks have not delivered, in
-   * milliseconds since 1970; undefined if there is none.
+   * milliseconds since 1970; undefined if there is none, or if that cannot be read.
    */
   readonly oldestMessageAt: number | undefined;
 }
@@ -62,7 +62,8 @@ export interface DeliveryMember {
   listDueWebhooks(query: DueQuery): Promise<readonly DueWebhook[]>;
   /** When the first failing webhook of these sellers after `after` is due; undefined if none is. */
   findNextRetry(after: number): Promise<number | undefined>;
-  readMetrics(): Promise<DeliveryMetrics>;
+  /** Waits for nothing, and never throws. */
+  readMetrics(): DeliveryMetrics;
   /** Aborts the leases, and gives them up. Call it once the attempts in flight have ended. */
   leave(): Promise<void>;
 }

@@ -73,9 +73,8 @@ export const serve: Command = {
         void store.lost?.then(() => backups?.stop()); // its folder could have another catalogue
         await running.observe({
           store, readConnections: listener.readMetrics, readLoad: () => readLoad(app),
-          listMetrics: async () => [
-            ...await running.listMetrics(), ...listBackupMetrics(backups),
-            ...listener.listMetrics(),
+          listMetrics: () => [
+            ...running.listMetrics(), ...listBackupMetrics(backups), ...listener.listMetrics(),
           ],
         });
         const { url } = listener;
@@ -185,8 +184,7 @@ function startFeatures(
     Object.assign({}, ...running.map((feature) => feature.options));
   return {
     options,
-    listMetrics: async () =>
-      (await Promise.all(running.map((feature) => feature.listMetrics?.() ?? []))).flat(),
+    listMetrics: () => running.flatMap((feature) => feature.listMetrics?.() ?? []),
     async describeFirstSteps(url: string, commands: string): Promise<string> {
       const [describe] = running.flatMap(({ firstSteps }) => firstSteps ?? []);
       return await describe?.(url, commands) ?? `The database is empty. To start, ${commands}`;

@@ -81,7 +81,7 @@ export class ServerMetrics {
       ...listLoad(server),
       ...listConnections(server),
       ...await listStore(server),
-      ...await server.listMetrics(),
+      ...server.listMetrics(),
       counter('log_lines_total', 'Log lines written.', written),
       counter('log_lines_dropped_total', 'Log lines dropped because the reader was too slow.',
         dropped),

@@ -124,8 +124,8 @@ async function loadWebhooks(
   };
 }
 
-async function listMetrics({ readMetrics }: Webhooks): Promise<readonly MetricFamily[]> {
-  const { attempts, inFlight, leases = 0, oldestMessageAt } = await readMetrics();
+function listMetrics({ readMetrics }: Webhooks): readonly MetricFamily[] {
+  const { attempts, inFlight, leases = 0, oldestMessageAt } = readMetrics();
   return [
     counter('webhook_attempts_total', 'Attempts to send a message.',
       samplesBy('outcome', attempts)),

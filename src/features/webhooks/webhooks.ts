@@ -66,10 +66,9 @@ export interface Webhooks {
    * Deliveries in flight, the attempts of this process by result, and the metrics of a
    * `DeliveryMember` once this process takes part.
    */
-  readMetrics(): Promise<{
-    readonly inFlight: number; readonly attempts: Readonly<AttemptCounts>;
-    readonly leases?: number; readonly oldestMessageAt?: number | undefined;
-  }>;
+  readMetrics(): ReturnType<WebhookWorker['readMetrics']> & {
+    readonly attempts: Readonly<AttemptCounts>;
+  };
   /** Aborts deliveries in flight, within 2 s. */
   close(): Promise<void>;
 }
@@ -104,8 +103,7 @@ export function startWebhooks({
     }),
     resend: (webhook, { message }) => onRequest(webhook, async () =>
       sendNow(webhook, ...await readSent(webhook, message, endpoint), endpoint)),
-    readMetrics: async () =>
-      ({ ...await worker.readMetrics(), attempts: { ...endpoint.attempts } }),
+    readMetrics: () => ({ ...worker.readMetrics(), attempts: { ...endpoint.attempts } }),
     close() {
       stop.abort();
       return worker.close();

@@ -31,8 +31,8 @@ export class WebhookWorker {
     this.#polling = this.#pollUntilStopped();
   }
 
-  async readMetrics() {
-    return { inFlight: this.#inFlight.size, ...await this.#member?.readMetrics() };
+  readMetrics() {
+    return { inFlight: this.#inFlight.size, ...this.#member?.readMetrics() };
   }
 
   /** Call it after aborting `stop`. Waits up to 2 s; aborted attempts are repeated later. */

@@ -83,9 +83,9 @@ export class DueWebhooks {
       .map(({ webhook }) => webhook.nextAttemptAt).filter((at) => at > after));
   }
 
-  async findOldestMessageTime(): Promise<number | undefined> {
-    const active = [...await this.#listActive(true), ...await this.#listActive(false)];
-    return findEarliest(active.flatMap(({ webhook }) => webhook.message?.at ?? []));
+  /** Of the webhooks as they were read last, since metrics must not wait for the store. */
+  findOldestMessageTime(): number | undefined {
+    return findEarliest(this.#listRead().flatMap(({ webhook }) => webhook.message?.at ?? []));
   }
 
   close(): Promise<void> {
@@ -98,9 +98,13 @@ export class DueWebhooks {
     // One caller after another, so that each waits for what others are reading.
     this.#reading = this.#reading.catch(() => {}).then(() => this.#readOutdated());
     await this.#reading;
+    return this.#listRead().filter(({ webhook }) => webhook.failures > 0 === isFailing);
+  }
+
+  /** The active ones that were read last. */
+  #listRead() {
     return [...this.#sellers.values()].flatMap(({ lease, position, webhooks }) =>
-      (lease.aborted ? [] : webhooks)
-        .filter(({ status, failures }) => status === 'active' && failures > 0 === isFailing)
+      (lease.aborted ? [] : webhooks).filter(({ status }) => status === 'active')
         .map((webhook) => ({ webhook, lease, position })));
   }
 

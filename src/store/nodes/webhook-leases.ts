@@ -81,10 +81,9 @@ class LeaseMember implements DeliveryMember {
     return this.#due.findNextRetry(after);
   }
 
-  async readMetrics(): ReturnType<DeliveryMember['readMetrics']> {
+  readMetrics(): ReturnType<DeliveryMember['readMetrics']> {
     this.#endIfExpired();
-    const oldestMessageAt = await this.#due.findOldestMessageTime();
-    return { leases: this.#leases.size, oldestMessageAt };
+    return { leases: this.#leases.size, oldestMessageAt: this.#due.findOldestMessageTime() };
   }
 
   leave(): Promise<void> {

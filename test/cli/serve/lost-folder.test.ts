@@ -38,6 +38,26 @@ test('rejects writes, reads and readiness, and has every acknowledged write afte
     assert.equal(await again.create(), 201);
   });
 
+test('serves the other metrics while those of webhooks cannot be read', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  const flags = ['--metrics-port', '0', '--webhook-allow-private', '--webhook-allow-http'];
+  const shop = await openShop(t, data, flags);
+  const [, url = ''] = await shop.serving.waitForNote(/^Metrics on (\S+)$/m);
+  const readMetrics = async (): Promise<string> => {
+    const response = await fetch(url);
+    assert.equal(response.status, 200);
+    return response.text();
+  };
+  assert.equal((await shop.post('webhooks', { url: 'http://127.0.0.1:1/' })).status, 201);
+  assert.match(await readMetrics(), /^webhook_leases 1$/m);
+  renameSync(data, `${data}.old`);
+  await shop.serving.waitForNote(/"error":".*was moved or removed/);
+  const metrics = await readMetrics();
+  assert.match(metrics, /^store_last_commit_failed 1$/m);
+  assert.match(metrics, /^webhook_leases 1$/m);
+  assert.doesNotMatch(metrics, /^webhook_oldest_message_timestamp_seconds/m);
+});
+
 test('notices that its folder was replaced by a copy, and leaves the copy alone', async (t) => {
   const data = join(makeFolder(t), 'data');
   const backups = makeFolder(t);

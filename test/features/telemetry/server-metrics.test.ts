@@ -19,7 +19,7 @@ async function listNames(t: TestContext, of: Partial<StoreMetrics>): Promise<str
     store: { readMetrics: async () => storeMetrics },
     readLoad: () => ({ requests: 0, streams: 0, imports: 0 }),
     readConnections: () => ({ open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 }),
-    listMetrics: async () => [],
+    listMetrics: () => [],
   } as unknown as RunningServer;
   const metrics = new ServerMetrics(log);
   t.after(() => metrics.close());

@@ -97,12 +97,21 @@ function openMember(
         : queries.listDueWebhooks(query).map((webhook) => ({ webhook, lease: signal }));
     },
     findNextRetry: async (after: number) => lease && queries.findNextRetry(after),
-    readMetrics: async () =>
-      ({ leases: lease ? 1 : 0, oldestMessageAt: lease && queries.findOldestMessageTime() }),
+    readMetrics: () =>
+      ({ leases: lease ? 1 : 0, oldestMessageAt: lease && findOldestMessageTime(queries) }),
     end() {
       clearInterval(timer);
       lease?.end();
       lease = undefined;
     },
   };
+}
+
+/** Undefined, too, while the catalogue cannot be read: other metrics say so. */
+function findOldestMessageTime(queries: Reader['queries']): number | undefined {
+  try {
+    return queries.findOldestMessageTime();
+  } catch {
+    return undefined;
+  }
 }
