@@ -40,8 +40,12 @@ export function findRevision(text: string): Revision | undefined {
   return mark === undefined ? position : text;
 }
 
-/** The position of a revision of this generation; undefined for another. 0 begins each of them. */
-export function findPosition(revision: Revision, generation: Generation): number | undefined {
+/**
+ * The position of a revision of this generation, or of its text; undefined for another generation
+ * and for other text. 0 begins each of them.
+ */
+export function findPosition(sent: Revision, generation: Generation): number | undefined {
+  const revision = findRevision(String(sent));
   const position = Number(String(revision).split('-').at(-1));
   return position === 0 || revision === toRevision(generation, position) ? position : undefined;
 }

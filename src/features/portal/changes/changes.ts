@@ -5,7 +5,7 @@
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId } from '../../../domain/id.ts';
-import { findPosition, findRevision, toRevision } from '../../../domain/revision.ts';
+import { findPosition, toRevision } from '../../../domain/revision.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
@@ -75,7 +75,7 @@ export const showChanges: Show = async (request, portal) => {
 export const followLive: Show = async (request, portal) => {
   const { account: { sellerId }, position: current, generation } = request;
   const lastId = String(request.headers['last-event-id'] || request.query.get('after'));
-  const after = findPosition(findRevision(lastId) ?? NaN, generation) ?? Infinity;
+  const after = findPosition(lastId, generation) ?? Infinity;
   const isNear = after <= current && current - after <= LIVE_CATCH_UP_LIMIT;
   return openChangeStream({
     sellerId, after: isNear ? after : current,

@@ -8,7 +8,7 @@ import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError, undefinedIf } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID, type ProductId } from '../../../domain/id.ts';
-import { findPosition, findRevision, toRevision } from '../../../domain/revision.ts';
+import { findPosition, toRevision } from '../../../domain/revision.ts';
 import { capitalize } from '../../../domain/text.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
@@ -82,7 +82,7 @@ async function findRecentChange(
   { account: { sellerId }, position: last, generation }: PageRequest, { store, clock }: Portal,
   text: string,
 ): Promise<Change | undefined> {
-  const position = findPosition(findRevision(text) ?? 0, generation) ?? 0;
+  const position = findPosition(text, generation) ?? 0;
   if (position === 0 || position > last) return undefined;
   const page = await undefinedIf(
     'history_pruned', store.listChanges(sellerId, { after: position - 1, limit: 1 }),
