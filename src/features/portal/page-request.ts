@@ -16,17 +16,18 @@ export function toSignedInRequest(
 ): PageRequest {
   const { account, position } = user;
   const { response, record, address } = request;
+  const reauthorize = (): Promise<void> => assertSignedIn(request, portal, role);
   return {
     ...request, user, account, position, generation: portal.store.generation,
     by: { actorName: account.name, accountId: account.accountId, address },
     may: (role) => includesRole(account.role, role),
     isDraft: false,
+    reauthorize,
     format: portal.findFormat(account),
     openStream: portal.streams.openerFor({
       key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
       acquire: () => portal.limits.acquireStream(account),
-      response, record,
-      reauthorize: () => assertSignedIn(request, portal, role),
+      response, record, reauthorize,
     }),
   };
 }

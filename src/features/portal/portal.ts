@@ -161,7 +161,6 @@ async function callPage(
     return route.access === 'upload' ? redirectFromUpload(request)
       : keepDraft(request, portal, route.draft);
   }
-  const own = toSignedInRequest(request, user, portal, route.role);
   if (route.method === 'POST' && route.access === 'signed-in') {
     const form = await readOwnForm(request, secret);
     // The session may have ended, or its role changed, while the form was being received.
@@ -170,6 +169,7 @@ async function callPage(
     const sender = toSignedInRequest(request, current, portal);
     return await rejectAccount(sender, portal, route) ?? route.handle(sender, portal, form);
   }
+  const own = toSignedInRequest(request, user, portal, route.role);
   const rejection = await rejectAccount(own, portal, route);
   if (rejection) return rejection;
   return route.method === 'GET' ? route.handle(own, portal)

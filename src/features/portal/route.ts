@@ -131,6 +131,8 @@ export interface PageRequest extends AnonymousPageRequest {
   readonly format: Format;
   /** Whether the page shows a draft, which is not saved. */
   readonly isDraft: boolean;
+  /** Rejects once the session has ended, or no longer has the role that the page needs. */
+  reauthorize(): Promise<void>;
   /** Like `openStream` of an API call. @throws AppError `unavailable` */
   readonly openStream: OpenStream;
 }

@@ -19,7 +19,6 @@ import {
 import { renderExport } from '../products/export-file.ts';
 import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal, Submit, UploadPage } from '../route.ts';
-import { assertSignedIn } from '../sign-in/session.ts';
 import { readUploadOptions, toFields, UPLOAD_FIELDS } from './csv-fields.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob, toImporter, viewTask } from './import-page.ts';
@@ -73,7 +72,7 @@ async function receive(
     if (isOption) fields.set(part.name, await readField(part, OPTION_LIMIT_BYTES));
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const content = guardUpload(part.content, () => assertSignedIn(request, portal, 'editor'));
+    const content = guardUpload(part.content, request.reauthorize);
     return await getImportJobs(portal).receive(
       toImporter(request), readName(part), content, readUploadOptions(fields),
     );
