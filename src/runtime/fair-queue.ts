@@ -3,6 +3,7 @@
  * the work of one lane delays that of another by one turn, however much of it waits. A client
  * that leaves gives up its place.
  */
+import { addAbortListener } from 'node:events';
 
 /** How much work there may be, running or waiting; `concurrent` of it runs. */
 interface QueueLimits extends Readonly<Record<'concurrent' | 'total', number>> {
@@ -69,13 +70,11 @@ export class FairQueue {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = this.#lanes.get(lane) ?? new Set();
     this.#lanes.set(lane, waiting.add(resolve));
-    const leave = (): void => {
+    using _listener = signal && addAbortListener(signal, () => {
       if (waiting.delete(resolve) && waiting.size === 0) this.#lanes.delete(lane);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', leave, { once: true });
+      reject(signal.reason);
+    });
     await promise;
-    signal?.removeEventListener('abort', leave);
   }
 
   /** In the lane of which the least runs; among such ones, the lane whose turn it is. */
