@@ -7,12 +7,13 @@ import { describe, test } from 'node:test';
 import { openEvents } from '../../features/changes/event-stream.ts';
 import { run } from '../../support/command.ts';
 import { send } from '../../support/http.ts';
-import { beginRequest, PATH, prepare } from './unfinished-request.ts';
+import { serveShop } from '../shop.ts';
+import { beginRequest, PATH } from './unfinished-request.ts';
 
 describe('a server that is stopped', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`finishes requests in flight and exits with 0 on ${signal}`, async (t) => {
-      const { serving, folder, key } = await prepare(t);
+      const { serving, data, key } = await serveShop(t);
       const { finish, answer } = await beginRequest(serving, key);
       const stopped = serving.stop(signal);
       await serving.waitForNote(/Stopping/);
@@ -22,14 +23,14 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
       assert.equal(await stopped, 0);
       assert.match(serving.notes(), /Stopped\.\n$/);
       // Checkpointed: the WAL is gone, and the answered product is in the file.
-      assert.deepEqual(readdirSync(folder), ['catalogue.db', 'high-water.json', 'server.key']);
-      const list = JSON.parse((await run(['seller', 'list', '--data', folder, '--json'])).out);
+      assert.deepEqual(readdirSync(data), ['catalogue.db', 'high-water.json', 'server.key']);
+      const list = JSON.parse((await run(['seller', 'list', '--data', data, '--json'])).out);
       assert.equal(list.sellers[0].position, 1);
     });
   }
 
   test('accepts no new connections while it stops', async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     const { finish, answer } = await beginRequest(serving, key);
     const stopped = serving.stop('SIGTERM');
     await serving.waitForNote(/Stopping/);
@@ -42,7 +43,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
   });
 
   test('does not wait for idle connections', async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     const idle = connect(serving.port, '127.0.0.1');
     const ended = once(idle, 'close');
     idle.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\n\r\n`);
@@ -52,7 +53,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
   });
 
   test('ends live streams and answers long polls', async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     const stream = await openEvents(t, serving.port, { key });
     await stream.until(() => stream.comments.length === 1);
     const waiting = send(serving.port, {
@@ -69,7 +70,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
   });
 
   test('exits within 10 s if a client never ends its request', async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     const { socket } = await beginRequest(serving, key);
     socket.on('error', () => {}); // it is reset, as expected
     const startedAt = performance.now();

@@ -11,7 +11,8 @@ import { makeCertificate } from '../../support/certificate.ts';
 import { program, type Serving, spawnCommand, watchServing } from '../../support/command.ts';
 import { makeDataFolder, makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
-import { beginRequest, PATH, prepare } from './unfinished-request.ts';
+import { serveShop } from '../shop.ts';
+import { beginRequest, PATH } from './unfinished-request.ts';
 
 /** By default each of these would end the process, or open a debugger. */
 const HARMLESS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const;
@@ -97,7 +98,7 @@ describe('a server that starts', { concurrency: 2 }, () => {
 
 describe('a server that serves', { concurrency: 2 }, () => {
   test(`continues on ${HARMLESS.join(', ')}, also while it drains`, async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     for (const signal of HARMLESS) {
       serving.child.kill(signal);
       await assertServing(serving);
@@ -115,7 +116,7 @@ describe('a server that serves', { concurrency: 2 }, () => {
   });
 
   test('drains on SIGINT, and ends at once on a second one', async (t) => {
-    const { serving, key } = await prepare(t);
+    const { serving, key } = await serveShop(t);
     const { answer } = await beginRequest(serving, key);
     serving.child.kill('SIGINT');
     await serving.waitForNote(/Stopping/);
@@ -124,7 +125,7 @@ describe('a server that serves', { concurrency: 2 }, () => {
   });
 
   test('ends at once on SIGQUIT', async (t) => {
-    const { serving } = await prepare(t);
+    const { serving } = await serveShop(t);
     serving.child.kill('SIGQUIT');
     const [, signal] = await once(serving.child, 'exit');
     assert.equal(signal, 'SIGQUIT');

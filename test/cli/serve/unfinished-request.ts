@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Serving, startServing } from '../../support/command.ts';
-import { makeFolder } from '../../support/folder.ts';
-import { createKey, createSeller } from '../setup.ts';
+import type { Serving } from '../../support/command.ts';
 
 export const PATH = '/api/v1/products';
 const BODY = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
@@ -15,16 +13,6 @@ interface UnfinishedRequest {
   readonly answer: Promise<string>;
   /** Sends the rest. */
   finish(): void;
-}
-
-/** A server with a seller and a key. */
-export async function prepare(
-  t: Parameters<typeof makeFolder>[0],
-): Promise<{ serving: Serving; folder: string; key: string }> {
-  const folder = makeFolder(t);
-  await createSeller(folder);
-  const { key } = await createKey(folder);
-  return { serving: await startServing(t, ['--data', folder]), folder, key };
 }
 
 /** Sends a request without the end of its body, once the server has sent 100 Continue. */
