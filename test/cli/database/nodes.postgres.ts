@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { type Answer, send } from '../../support/http.ts';
+import { apiClient } from '../api-client.ts';
 import { NO_POSTGRES } from '../../support/postgres/install.ts';
 import { PASSWORD } from '../../support/postgres/server.ts';
 import { type SharedServer, sharePostgres } from '../../support/postgres/shared-server.ts';
@@ -37,15 +37,6 @@ describe('two servers on one database', { skip: NO_POSTGRES }, () => {
     return makeAccount(store);
   }
 
-  function client(port: number, key: string) {
-    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-    return (method: string, path: string, body?: object): Promise<Answer> =>
-      send(port, {
-        method, path: `/api/v1/${path}`, headers,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-  }
-
   test('say which limits their role lacks behind a pooler in transaction mode', async (t) => {
     const database = await makeDatabase(server, makeFolder(t));
     await database.succeed('migrate');
@@ -58,7 +49,7 @@ describe('two servers on one database', { skip: NO_POSTGRES }, () => {
   test('show each other\'s changes, feeds, live events and sessions', async (t) => {
     const { database, folder, one, two } = await prepare(t);
     const shop = await makeShop(t, database, folder);
-    const [first, second] = [client(one.port, shop.key), client(two.port, shop.key)];
+    const [first, second] = [apiClient(one.port, shop.key), apiClient(two.port, shop.key)];
     const events = await openEvents(t, two.port, shop);
     const created = await first('POST', 'products', makeProduct());
     assert.equal(created.status, 201, created.text);
@@ -89,7 +80,7 @@ describe('two servers on one database', { skip: NO_POSTGRES }, () => {
   test('share the rate limit of a key', async (t) => {
     const { database, folder, one, two } = await prepare(t, '--rate-limit', '40');
     const { key } = await makeShop(t, database, folder);
-    const nodes = [client(one.port, key), client(two.port, key)];
+    const nodes = [apiClient(one.port, key), apiClient(two.port, key)];
     const startedAt = performance.now();
     let answered = 0;
     for (let n = 0; n < 80; n += 1) {
@@ -104,12 +95,12 @@ describe('two servers on one database', { skip: NO_POSTGRES }, () => {
   test('stop and start one after the other, and keep everything', async (t) => {
     const { database, folder, one, two, start } = await prepare(t);
     const { key } = await makeShop(t, database, folder);
-    const { id } = (await client(one.port, key)('POST', 'products', makeProduct())).json();
+    const { id } = (await apiClient(one.port, key)('POST', 'products', makeProduct())).json();
     assert.equal(await one.stop('SIGTERM'), 0);
-    assert.equal((await client(two.port, key)('GET', `products/${id}`)).status, 200);
+    assert.equal((await apiClient(two.port, key)('GET', `products/${id}`)).status, 200);
     const again = await start();
     assert.equal(await two.stop('SIGTERM'), 0);
-    assert.equal((await client(again.port, key)('GET', `products/${id}`)).status, 200);
+    assert.equal((await apiClient(again.port, key)('GET', `products/${id}`)).status, 200);
     assert.equal(await again.stop('SIGTERM'), 0);
     assert.doesNotMatch(again.notes(), /error/i);
   });

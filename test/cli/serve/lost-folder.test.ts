@@ -7,17 +7,19 @@ import { test, type TestContext } from 'node:test';
 import { send } from '../../support/http.ts';
 import { program, run, type Serving, startServing, watchServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { makeProduct } from '../../support/server.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
+import { apiClient } from '../api-client.ts';
 import { createKey, createSeller } from '../setup.ts';
 
 test('rejects writes, reads and readiness, and has every acknowledged write after a restart',
   async (t) => {
     const data = join(makeFolder(t), 'data');
     const shop = await openShop(t, data, ['--log', 'error']);
-    const kept = shop.product();
+    const kept = makeProduct();
     assert.equal((await shop.post('products', kept)).status, 201);
     renameSync(data, `${data}.old`);
-    const { status, text } = await shop.post('products', shop.product());
+    const { status, text } = await shop.post('products', makeProduct());
     assert.equal(status, 503);
     assert.match(text, /moved, removed or replaced on its disk/);
     assert.doesNotMatch(text, /data/); // no path
@@ -33,7 +35,7 @@ test('rejects writes, reads and readiness, and has every acknowledged write afte
     assert.equal(await shop.create(), 503); // until it is restarted
     assert.equal(await shop.serving.stop('SIGTERM'), 0);
     assert.equal(shop.serving.notes().match(/Stop the server/g)?.length, 1, shop.serving.notes());
-    const again = await openShop(t, data, [], shop.key);
+    const again = useShop(await startServing(t, ['--data', data]), shop.key);
     assert.equal((await again.get(`/api/v1/products/sku/${kept.sku}`)).status, 200);
     assert.equal(await again.create(), 201);
   });
@@ -105,28 +107,18 @@ function listFiles(data: string): string[] {
   return readdirSync(data).filter((name) => !/-(?:wal|shm)$|^backups\.lock$/.test(name));
 }
 
-async function openShop(
-  t: TestContext, data: string, args: readonly string[] = [], existingKey?: string,
-) {
-  if (existingKey === undefined) await createSeller(data);
-  const { key, id } = existingKey === undefined ? await createKey(data)
-    : { key: existingKey, id: '' };
+async function openShop(t: TestContext, data: string, args: readonly string[] = []) {
+  await createSeller(data);
+  const { key, id } = await createKey(data);
   return { ...useShop(await startServing(t, ['--data', data, ...args]), key), id };
 }
 
 function useShop(serving: Serving, key: string) {
-  let skus = Math.floor(performance.now());
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  const product = () => {
-    skus += 1;
-    return { name: 'Mug', category: 'Kitchen', sku: `SKU-${skus}`, price: 1, stock: 1 };
-  };
-  const post = (path: string, body: unknown) => send(serving.port, {
-    method: 'POST', path: `/api/v1/${path}`, body: JSON.stringify(body), headers,
-  });
+  const call = apiClient(serving.port, key);
+  const post = (path: string, body: object) => call('POST', path, body);
   return {
-    serving, key, product, post,
+    serving, key, post,
     get: (path: string) => send(serving.port, { path, headers: { 'x-api-key': key } }),
-    create: async () => (await post('products', product())).status,
+    create: async () => (await post('products', makeProduct())).status,
   };
 }
