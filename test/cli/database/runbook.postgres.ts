@@ -8,7 +8,6 @@ import {
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { Row } from '../../../src/store/postgres/wire/values.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { findServerUser, NO_POSTGRES, POSTGRES_FOLDER } from '../../support/postgres/install.ts';
 import { findFreePort } from '../../support/listening.ts';
@@ -42,17 +41,6 @@ function startNode(
       ...environment, PATH, SELLER_API_DATABASE: url, SELLER_API_SERVER_KEY_FILE: keyFile,
     },
   });
-}
-
-/** Runs SQL as the superuser. */
-async function administrate(server: SharedServer, ...texts: string[]): Promise<readonly Row[]> {
-  const connection = await server.openAdministrator();
-  let rows: readonly Row[] = [];
-  for (const text of texts) {
-    rows = (await connection.run([{ text, values: [], isUnnamed: true }]))[0]?.rows ?? [];
-  }
-  await connection.close();
-  return rows;
 }
 
 /** A network between nodes and a server that can lose everything that is sent. */
@@ -197,12 +185,12 @@ describe('the runbook, for servers', { skip: NO_POSTGRES }, () => {
     const primary = await startPostgres();
     t.after(() => primary.end());
     const { database, key } = await prepareShop(t, primary);
-    await administrate(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`,
+    await primary.administrate(`ALTER SYSTEM SET synchronous_standby_names = '*'`,
       'SELECT pg_reload_conf()');
     const standby = await startPostgres({ standbyOf: primary });
     t.after(() => standby.end());
     await eventually(async () => assert.deepEqual(
-      await administrate(primary, 'SELECT sync_state FROM pg_stat_replication'),
+      await primary.administrate('SELECT sync_state FROM pg_stat_replication'),
       [{ sync_state: 'sync' }]));
     const both = `:${primary.port},127.0.0.1:${standby.port}`;
     const url = `${database.url.replace(`:${primary.port}`, both)}?target_session_attrs=read-write`;
@@ -238,7 +226,7 @@ describe('the runbook, for servers', { skip: NO_POSTGRES }, () => {
     assert.equal(first.status, 201);
     assert.equal((await createProduct(node, key, 'S-2')).status, 201);
     await node.runSteps('stop-nodes'); // so that it is no node of the time that is restored
-    const [row] = await administrate(server, 'SELECT clock_timestamp()::text AS time');
+    const [row] = await server.administrate('SELECT clock_timestamp()::text AS time');
     await node.execute('systemctl start seller-api');
     assert.equal((await createProduct(node, key, 'S-3')).status, 201);
     await archived.archive();
@@ -284,7 +272,7 @@ async function startArchived(t: TestContext) {
   });
   t.after(() => server.end());
   // The settings of the recovered server, which the flags of this one override.
-  await administrate(server, `ALTER SYSTEM SET unix_socket_directories = '${folder}'`,
+  await server.administrate(`ALTER SYSTEM SET unix_socket_directories = '${folder}'`,
     `ALTER SYSTEM SET hba_file = '${join(server.folder, 'hba.conf')}'`,
     `ALTER SYSTEM SET synchronous_standby_names = '*'`);
   return {
@@ -294,8 +282,8 @@ async function startArchived(t: TestContext) {
       '--username', 'postgres'),
     /** Resolves once everything up to now is in the archive. */
     async archive(): Promise<void> {
-      const [row] = await administrate(server, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
-      await eventually(async () => assert.equal((await administrate(server, `
+      const [row] = await server.administrate('SELECT pg_walfile_name(pg_switch_wal()) AS name');
+      await eventually(async () => assert.equal((await server.administrate(`
         SELECT FROM pg_stat_archiver WHERE last_archived_wal >= '${row?.['name']}'`)).length, 1));
     },
   };

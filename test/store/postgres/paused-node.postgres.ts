@@ -95,12 +95,8 @@ describe('while a node is paused', { skip: NO_POSTGRES }, () => {
     }
 
     async function setForRole(value: string): Promise<void> {
-      const administrator = await server.openAdministrator(database);
-      for (const name of Object.keys(LIMITS)) {
-        const text = `ALTER ROLE ${USER} IN DATABASE ${database} SET ${name} = '${value}'`;
-        await administrator.run([{ text, values: [] }]);
-      }
-      await administrator.close();
+      await server.administrate(...Object.keys(LIMITS).map((name) =>
+        `ALTER ROLE ${USER} IN DATABASE ${database} SET ${name} = '${value}'`));
     }
 
     after(() => Promise.all(poolers.map((pooler) => pooler.end())));

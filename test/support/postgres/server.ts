@@ -11,6 +11,7 @@ import type { Connection } from '../../../src/store/postgres/wire/connection.ts'
 import {
   type ConnectOptions, openConnection,
 } from '../../../src/store/postgres/connect/open-connection.ts';
+import type { Row } from '../../../src/store/postgres/wire/values.ts';
 import { ServerKey } from '../../../src/store/rules/server-key.ts';
 import { makeCertificate } from '../certificate.ts';
 import { findFreePort } from '../listening.ts';
@@ -44,6 +45,8 @@ export interface PostgresServer {
   connectOptions(database: string): ConnectOptions;
   /** The same by the Unix socket, which needs no password. */
   localOptions(database: string): ConnectOptions;
+  /** Runs SQL as the superuser; resolves with the rows of the last statement. */
+  administrate(...texts: readonly string[]): Promise<readonly Row[]>;
   /** Opens a connection of the superuser; the caller closes it. */
   openAdministrator(database?: string): Promise<Connection>;
   /** Kills all of its processes with SIGKILL. */
@@ -166,22 +169,26 @@ class TestServer implements PostgresServer {
   async createRoles(): Promise<void> {
     const create = (name: string): string =>
       `CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`;
-    await this.#administrate([
+    await this.administrate(
       ...[USER, ...ROLES].map(create), `SET password_encryption = 'md5'`, create('sends_md5'),
-    ]);
+    );
   }
 
   async createDatabase(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;
-    await this.#administrate([`CREATE DATABASE ${name} OWNER ${USER} TEMPLATE ${template}`]);
+    await this.administrate(`CREATE DATABASE ${name} OWNER ${USER} TEMPLATE ${template}`);
     return name;
   }
 
-  async #administrate(texts: readonly string[]): Promise<void> {
+  async administrate(...texts: readonly string[]): Promise<readonly Row[]> {
     this.#administrator ??= this.openAdministrator();
     const connection = await this.#administrator;
-    for (const text of texts) await connection.run([{ text, values: [], isUnnamed: true }]);
+    let rows: readonly Row[] = [];
+    for (const text of texts) {
+      rows = (await connection.run([{ text, values: [], isUnnamed: true }]))[0]?.rows ?? [];
+    }
+    return rows;
   }
 
   async kill(): Promise<void> {
