@@ -4,12 +4,13 @@
  * route with a key from the route table, in each of its formats.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { forRandomAsync, type Random } from './domain/random.ts';
 import { assertProblem } from './api/problem.ts';
 import { HELD_MS } from './support/held-timers.ts';
 import { routes } from './support/routes.ts';
-import { startServer, type TestSeller } from './support/server.ts';
+import type { TestSeller } from './support/server.ts';
+import { shareServer } from './support/shared-server.ts';
 
 const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const MUG = {
@@ -158,21 +159,13 @@ function withoutLines(text: string): string {
 }
 
 describe('a retry of', () => {
-  let seller: TestSeller;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    // Not a literal: in a tree without webhooks, the option does not exist.
-    const options = {
-      rateLimitPerMinute: 0,
-      webhooks: { allowPrivate: true, allowHttp: true, timeoutMs: HELD_MS },
-    };
-    const server = await startServer({ after: (end: () => unknown) => ends.push(end) } as never,
-      options);
-    seller = await server.makeSeller();
-    for (const sku of ['A', 'B', 'C', 'D']) await seller.create({ sku, stock: 100 });
+  const getServer = shareServer({
+    webhooks: { allowPrivate: true, allowHttp: true, timeoutMs: HELD_MS },
   });
-  after(async () => {
-    for (const end of ends.reverse()) await end();
+  let seller: TestSeller;
+  before(async () => {
+    seller = await getServer().makeSeller();
+    for (const sku of ['A', 'B', 'C', 'D']) await seller.create({ sku, stock: 100 });
   });
 
   /** The path of something that the route changes. */

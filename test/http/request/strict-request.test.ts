@@ -16,7 +16,7 @@ function format({ line = `GET ${PATH} HTTP/1.1`, fields = ['Host: x'], body = ''
   return Buffer.from([line, ...fields, '', body].join('\r\n'), 'latin1');
 }
 
-const getServer = shareServer();
+const getServer = shareServer({ portal: true });
 
 function readProblem(text: string) {
   const [head = '', body = ''] = text.split('\r\n\r\n');

@@ -2,33 +2,27 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { LingeringConnections } from '../../../src/http/server/lingering-close.ts';
 import { type FindMethods, handleRequests } from '../../../src/http/server/request-rejections.ts';
 import { send } from '../../support/http.ts';
+import { listenOnFreePort } from '../../support/listening.ts';
 import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 import { shareServer } from '../../support/shared-server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-const getWhole = shareServer();
+const getWhole = shareServer({ portal: true });
 
 /** Serves like `listen`, but without its limits. */
 async function serve(
   t: TestContext, handle: RequestListener, findMethods?: FindMethods,
 ): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer();
   handleRequests(server, handle, {
     lingering: new LingeringConnections(), ...(findMethods && { findMethods }),
   });
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this type.
-  return (server.address() as AddressInfo).port;
+  return listenOnFreePort(t, server);
 }
 
 const answer: RequestListener = (request, response) => {
