@@ -4,22 +4,21 @@
  * locked out, and nothing that has ended works again.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRetentionJob } from '../src/cli/serve/retention.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../src/store/limits.ts';
 import { bucketOf } from '../src/store/nodes/throttle-store.ts';
-import { termFrom } from '../src/runtime/clock.ts';
 import { findTotpStep, type TotpSecret } from '../src/domain/access/totp.ts';
 import type { Portal } from '../src/features/portal/route.ts';
 import {
   findSession, formatSessionToken, isAlive, startSession,
 } from '../src/features/portal/sign-in/session.ts';
-import { ROOT } from './audit/places.ts';
+import { loadSources, ROOT } from './audit/places.ts';
 import { CLOCK_CONSUMERS, WALL_CLOCK } from './clock-consumers.ts';
 import { makeAccount } from './features/portal/page-client.ts';
-import { makeClock } from './support/clock.ts';
+import { livedUntil, makeClock } from './support/clock.ts';
 import { makeDataFolder } from './support/folder.ts';
 import { assertHealthy } from './support/health.ts';
 import { startServer } from './support/server.ts';
@@ -30,7 +29,6 @@ import { openStore } from './store/sqlite/open.ts';
 import { ownerOf } from './support/owner.ts';
 
 const YEARS_MS = 54 * 365 * DAY_MS;
-const lifeOf = (lifeMs: number): number => termFrom({ wall: 0, lived: 0 }, lifeMs).livedUntil;
 const PRODUCTS = '/api/v1/products';
 
 test('removes no more history than the newest change allows by a clock that is years ahead',
@@ -157,7 +155,7 @@ test('neither fills nor empties the buckets of rate limits when the clock steps'
 });
 
 test('ends keys by lived time if the clock is set back, or by the clock', async (t) => {
-  for (const [step, passed] of [[-3 * DAY_MS, lifeOf(DAY_MS)], [DAY_MS, 0]] as const) {
+  for (const [step, passed] of [[-3 * DAY_MS, livedUntil(0, DAY_MS)], [DAY_MS, 0]] as const) {
     const clock = makeClock();
     const server = await startServer(t, { clock });
     const seller = await server.makeSeller({ expiresAt: clock.now + DAY_MS });
@@ -183,7 +181,7 @@ test('ends sessions by lived time if the clock is set back', async (t) => {
   const portal = { store, clock } as unknown as Portal;
   const isSignedIn = async () => await findSession(portal, token) !== undefined;
   clock.step(-CLOCK_STEP_LIMIT_MS);
-  clock.now += lifeOf(SESSION_IDLE_MS) - 1;
+  clock.now += livedUntil(0, SESSION_IDLE_MS) - 1;
   assert.equal(await isSignedIn(), true);
   clock.now += 1;
   assert.equal(await isSignedIn(), false);
@@ -239,13 +237,11 @@ test('names every file that reads the wall clock, with why a step does no harm',
 
 /** Without comments and imports. */
 function readSources(): readonly { readonly path: string; readonly code: string }[] {
-  const source = join(ROOT, 'src');
-  return readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts')).map((path) => ({
-      path,
-      code: readFileSync(join(source, path), 'utf8').replaceAll(/\/\*[^]*?\*\//g, '')
-        .replaceAll(/\/\/ .*$/gm, '').replaceAll(/^import [^]*?;$/gm, ''),
-    }));
+  return loadSources().filter(({ path }) => path.endsWith('.ts')).map(({ path, lines }) => ({
+    path: path.slice('src/'.length),
+    code: lines.join('\n').replaceAll(/\/\*[^]*?\*\//g, '')
+      .replaceAll(/\/\/ .*$/gm, '').replaceAll(/^import [^]*?;$/gm, ''),
+  }));
 }
 
 test('ends sessions that began while the clock was ahead, once it is corrected', () => {

@@ -1,4 +1,5 @@
 /** A clock that advances only when a test sets it. */
+import { termFrom } from '../../src/runtime/clock.ts';
 
 export interface Clock {
   (): number;
@@ -24,4 +25,9 @@ export function makeClock(start = Date.parse('2026-01-02T03:04:05.678Z')): Clock
       },
     },
   );
+}
+
+/** Until which lived time something is valid that begins at `lived` and lasts this long. */
+export function livedUntil(lived: number, lifeMs: number): number {
+  return termFrom({ wall: 0, lived }, lifeMs).livedUntil;
 }

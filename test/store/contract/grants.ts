@@ -1,8 +1,7 @@
 /** The contract of a store: the query that finds the caller and its position. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { termFrom } from '../../../src/runtime/clock.ts';
-import { makeClock } from '../../support/clock.ts';
+import { livedUntil, makeClock } from '../../support/clock.ts';
 import {
   DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, makeSeller, type PrepareStore,
 } from './fixture.ts';
@@ -18,7 +17,7 @@ export function testGrants(prepare: PrepareStore): void {
     }));
     assert.deepEqual(await store.findGrant(secret.hash), {
       sellerId, keyId: key.id, scopes: ['products:write'], addressRanges: ['10.0.0.0/8'],
-      expiresAt: clock.now + DAY_MS, livedUntil: termFrom({ wall: 0, lived: 0 }, DAY_MS).livedUntil,
+      expiresAt: clock.now + DAY_MS, livedUntil: livedUntil(0, DAY_MS),
       currency: { code: 'JPY', decimals: 0 }, position: 0,
     });
   });

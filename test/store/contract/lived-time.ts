@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { termFrom } from '../../../src/runtime/clock.ts';
-import { makeClock } from '../../support/clock.ts';
+import { livedUntil, makeClock } from '../../support/clock.ts';
 import {
   countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore,
 } from './fixture.ts';
@@ -16,9 +15,6 @@ import { FAILED, prepareMessage } from './webhook-deliveries.ts';
 
 const SECOND_MS = 1_000;
 const YEARS_MS = 54 * 365 * DAY_MS;
-
-const livedUntil = (lived: number, lifeMs: number): number =>
-  termFrom({ wall: 0, lived }, lifeMs).livedUntil;
 
 export function testLivedTime(prepare: PrepareStore): void {
   testAccumulation(prepare);

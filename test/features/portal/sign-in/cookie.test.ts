@@ -1,11 +1,10 @@
 /** Cookies that only this host gets and sets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { termFrom } from '../../../../src/runtime/clock.ts';
 import {
   decryptValue, encryptValue, formatCookie, readCookie,
 } from '../../../../src/features/portal/sign-in/cookie.ts';
-import { makeClock } from '../../../support/clock.ts';
+import { livedUntil, makeClock } from '../../../support/clock.ts';
 
 test('reads back its cookies, under a name that no other host can set', () => {
   const cookie = formatCookie('one', 'a=b==', 60_000);
@@ -31,7 +30,7 @@ test('decrypts no value that is empty, too long or expired', async () => {
   const clock = makeClock();
   const decrypted: string[] = [];
   let lived = 5;
-  const END = termFrom({ wall: 0, lived }, 1_000).livedUntil;
+  const END = livedUntil(lived, 1_000);
   const store = {
     now: () => ({ wall: clock.now, lived }),
     encrypt: async (text: string) => text,

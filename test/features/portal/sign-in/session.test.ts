@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
-import { termFrom } from '../../../../src/runtime/clock.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
   assertSignedIn, CLEAR_SESSION_COOKIE, findSession, formatSessionToken, isAlive, makeSessionSecret,
   readSessionToken, startSession,
 } from '../../../../src/features/portal/sign-in/session.ts';
+import { livedUntil } from '../../../support/clock.ts';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
 
@@ -104,8 +104,7 @@ test('ends a long response once its session has ended', async () => {
 test('expires a session that is idle too long, or too old', () => {
   const busy = { ...SESSION, seenAt: SESSION_LIFE_MS - 1, seenLivedAt: SESSION_LIFE_MS - 1 };
   // By the wall clock or by lived time, whichever says so.
-  const atLived = (life: number) =>
-    ({ wall: 0, lived: termFrom({ wall: 0, lived: 0 }, life).livedUntil });
+  const atLived = (life: number) => ({ wall: 0, lived: livedUntil(0, life) });
   for (const moment of [(wall: number) => ({ wall, lived: 0 }), atLived]) {
     assert.equal(isAlive(SESSION, moment(SESSION_IDLE_MS - 1)), true);
     assert.equal(isAlive(SESSION, moment(SESSION_IDLE_MS)), false);
