@@ -64,7 +64,7 @@ test('ignores a form if its session ended while it was being received', async (t
   const slow = request({
     host: '127.0.0.1', port: server.port, method: 'POST', path: '/portal/keys/new', agent: false,
     headers: {
-      cookie: [...user.cookies].map((pair) => pair.join('=')).join('; '),
+      cookie: user.formatCookies(),
       'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length,
       'sec-fetch-site': 'same-origin',
     },
@@ -125,7 +125,7 @@ test('prevents other sites from signing a browser in (login CSRF)', async (t) =>
 test('rejects a token if the cookie was sent twice', async (t) => {
   const { server, shop: { user, sellerId } } = await prepare(t);
   await user.get('/portal/account');
-  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = user.formatCookies();
   const twice = `${cookie}; __Host-session=${'A'.repeat(43)}`;
   const before = await server.store.findAccount(ownerOf(sellerId));
   const answer = await user.submit(SETTINGS, { headers: { cookie: twice } });
@@ -169,7 +169,7 @@ test('changes nothing on GET, nor on a method that a page does not support', asy
 
 test('rejects every page under a foreign host name (DNS rebinding)', async (t) => {
   const { server, shop: { user } } = await prepare(t);
-  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = user.formatCookies();
   for (const host of ['evil.example', `evil.example:${server.port}`, '127.0.0.1.nip.io']) {
     for (const path of ['/portal', '/portal/sign-in', '/portal/account']) {
       const answer = await send(server.port, { path, headers: { host, cookie } });

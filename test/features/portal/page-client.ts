@@ -98,13 +98,18 @@ export class PageClient {
   }
 
   async request(request: Request): Promise<Answer> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = this.formatCookies();
     const headers = Object.entries({
       ...(cookie !== '' && { cookie }), 'accept-language': 'en-GB', ...request.headers,
     }).filter(([, value]) => value !== undefined);
     this.page = await send(this.port, { ...request, headers: Object.fromEntries(headers) });
     for (const line of this.page.headers['set-cookie'] ?? []) this.#keep(line);
     return this.page;
+  }
+
+  /** The `Cookie` header field that it sends. */
+  formatCookies(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
   /** The value of a form field on the current page. */

@@ -17,7 +17,7 @@ async function ask(
   t: { after(hook: () => void): void }, user: PageClient, after: string,
   headers: OutgoingHttpHeaders = {},
 ): Promise<IncomingMessage> {
-  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = user.formatCookies();
   const outgoing = request({
     host: '127.0.0.1', port: user.port, path: `/portal/live?after=${after}`, agent: false,
     headers: { accept: 'text/event-stream', cookie, ...headers },

@@ -31,7 +31,7 @@ async function open(t: TestContext) {
 async function prepare(server: TestServer, user: PageClient) {
   await user.get('/portal/import');
   const csrf = user.valueOf('csrf') ?? '';
-  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = user.formatCookies();
   const head = [
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="csrf"', '', csrf,
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="long.csv"', '', '',

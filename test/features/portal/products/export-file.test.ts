@@ -51,7 +51,7 @@ test('has a length over HTTP/1.0, like every file of the portal', async (t) => {
   });
   for (const path of ['/portal/export?format=csv', '/portal/movements/export?format=ndjson']) {
     const { text } = await user.get(path);
-    const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = user.formatCookies();
     const answer = await exchange(t, server.port,
       `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`);
     const [head = '', body] = answer.split('\r\n\r\n');
@@ -93,7 +93,7 @@ test('ends an export when its session ends', async (t) => {
   t.mock.method(server.store, 'exportProducts', async () => ({
     position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
   }));
-  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = user.formatCookies();
   const outgoing = request({
     host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
     agent: false,
