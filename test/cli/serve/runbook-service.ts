@@ -13,6 +13,7 @@ import { program } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';
 import { findFreePort } from '../../support/listening.ts';
+import { apiClient } from '../api-client.ts';
 
 const RUNBOOK = readFileSync(
   new URL('../../../src/cli/serve/RUNBOOK.md', import.meta.url), 'utf8',
@@ -81,7 +82,8 @@ export async function startService({
     journalctl: `cat '${log}'`,
     systemctl: `cd '${folder}'
       case $1 in stop|restart) kill $(cat pid); while kill -0 $(cat pid) 2>&-; do sleep 0.05; done;;
-        reload) kill -HUP $(cat pid); sleep 0.5;;
+        reload) lines=$(wc -l <log); kill -HUP $(cat pid)
+          until [ $(wc -l <log) -gt $lines ]; do kill -0 $(cat pid) || exit 1; sleep 0.05; done;;
         kill) kill -s "\${2#--signal=SIG}" $(cat pid);;
       esac
       case $1 in start|restart)
@@ -102,17 +104,14 @@ export async function startService({
     executeScript(script, { ...env, ...more });
   await execute('systemctl start seller-api');
   return {
-    url: env.URL, port, execute,
+    url: env.URL, execute,
     runSteps: (name: string, more?: NodeJS.ProcessEnv) => execute(findBlock('steps', name), more),
     log: () => readFileSync(log ?? '', 'utf8'),
     pid: () => Number(readFileSync(pid ?? '', 'utf8')),
     ready: () => send(port, { path: '/readyz' }),
     /** Sends a request with an API key. */
-    call: (key: string, method: string, path: string, body?: object, headers = {}) => send(port, {
-      method, path: `/api/v1/${path}`,
-      headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }),
+    call: (key: string, ...request: Parameters<ReturnType<typeof apiClient>>) =>
+      apiClient(port, key)(...request),
   };
 }
 
