@@ -279,5 +279,5 @@ async function prepare(t: TestContext) {
   });
   const { status, notes } = await run(['restore', file, '--data', folder, '--replace']);
   assert.equal(status, 0, notes);
-  return { folder, file, key, before };
+  return { folder, key, before };
 }

@@ -82,7 +82,7 @@ const ROWS: Readonly<Record<string, string>> = {
  */
 export async function openStream(
   t: TestContext, port: number, key: string, name: string,
-  { version, fields = [] }: { readonly version: string; readonly fields?: readonly string[] },
+  { version, fields }: { readonly version: string; readonly fields: readonly string[] },
 ): Promise<() => Promise<Received>> {
   const [method = '', path = '', type = ''] = name.split(' ');
   const socket = connect(port, '127.0.0.1');

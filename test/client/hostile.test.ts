@@ -1,7 +1,7 @@
 /** How the client handles broken responses, and errors in the middle of streams. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -76,14 +76,15 @@ for (const [what, rows] of [
 test('passes on the rows of an export without its end record, however it is cut', async (t) => {
   const rows = 'sku\r\n"a ""b""\r\n#end rows=9 position=7"\r\nMUG\r\n';
   const whole = Buffer.from(rows + endRecord(2));
-  for (let size = 1; size <= whole.length; size += 5) {
-    const { open } = await serve(t, async (_, response) => {
-      response.writeHead(200, CSV_EXPORT);
-      for (let at = 0; at < whole.length; at += size) {
-        await new Promise((resolve) => response.write(whole.subarray(at, at + size), resolve));
-      }
-      response.end();
-    });
+  let size = 1;
+  const { open } = await serve(t, async (_, response) => {
+    response.writeHead(200, CSV_EXPORT);
+    for (let at = 0; at < whole.length; at += size) {
+      await new Promise((resolve) => response.write(whole.subarray(at, at + size), resolve));
+    }
+    response.end();
+  });
+  for (; size <= whole.length; size += 5) {
     const chunks = await Array.fromAsync(await open().products.export({ format: 'csv' }));
     assert.equal(Buffer.concat(chunks).toString(), rows);
   }
@@ -226,15 +227,18 @@ test('reads a source only as fast as the server accepts it', async (t) => {
   assert.ok(buffered < BUFFERED_LIMIT_BYTES, `${buffered}`);
 });
 
+/** Writes as fast as the client reads, until it disconnects. */
+async function pour(response: ServerResponse, onWrite: (bytes: number) => void): Promise<void> {
+  const closed = once(response, 'close');
+  for (; !response.destroyed; onWrite(CHUNK.length)) {
+    if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
+  }
+}
+
 test('receives an export only as fast as it is read', async (t) => {
   let bytes = 0;
-  const { open, requests } = await serve(t, async (_, response) => {
-    response.writeHead(200, CSV_EXPORT);
-    const closed = once(response, 'close');
-    for (; !response.destroyed; bytes += CHUNK.length) {
-      if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
-    }
-  });
+  const { open, requests } = await serve(t, (_, response) =>
+    pour(response.writeHead(200, CSV_EXPORT), (count) => { bytes += count; }));
   for await (const _ of await open().products.export({ format: 'csv' })) {
     const buffered = await settle(() => bytes);
     assert.ok(buffered < BUFFERED_LIMIT_BYTES, `${buffered}`);
@@ -251,13 +255,8 @@ for (const [status, type, options] of [
   const limit = 'responseLimitCharacters' in options ? 1_000 : 32_000_000;
   test(`reads no more than ${limit} characters of a response with status ${status}`, async (t) => {
     let bytes = 0;
-    const { open, requests } = await serve(t, async (_, response) => {
-      response.writeHead(status, { 'content-type': type });
-      const closed = once(response, 'close');
-      for (; !response.destroyed; bytes += CHUNK.length) {
-        if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
-      }
-    });
+    const { open, requests } = await serve(t, (_, response) =>
+      pour(response.writeHead(status, { 'content-type': type }), (count) => { bytes += count; }));
     await assert.rejects(open(options).products.get('prd_1'), (error: Error) => {
       assert.ok(isUnexpected(error), error.message);
       assert.match(error.message, new RegExp(`more than ${limit} .*responseLimitCharacters`));

@@ -172,7 +172,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       }
     },
   },
-  makeNdjsonReader: {
+  ndjsonRows: {
     samples: [`${PRODUCT}\n${PRODUCT}\r\n\n${STOCK}`, PRODUCT],
     async check(_, bytes) {
       await readRows(makeNdjsonReader(EUR), bytes);

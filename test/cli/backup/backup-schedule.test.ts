@@ -9,6 +9,7 @@ import { type BackupRun, scheduleBackups } from '../../../src/cli/backup/backup-
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
+import { damage } from '../../store/sqlite/check/sample-folder.ts';
 import { createKey, createSeller } from '../setup.ts';
 
 const HOUR_MS = 3_600_000;
@@ -142,9 +143,7 @@ test('runs doctor on each backup, and reports what contradicts itself', async (t
   });
   assert.equal(made.status, 201);
   await first.stop('SIGTERM');
-  const db = new DatabaseSync(join(data, 'catalogue.db'));
-  db.exec('UPDATE product SET stock = 7');
-  db.close();
+  damage(data, 'UPDATE product SET stock = 7');
   const folder = makeFolder(t);
   const serving = await startServing(t, [...flags, '--backup-folder', folder]);
   await serving.waitForNote(/^Backed up to/m);

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { eventually } from '../../store/contract/fixture.ts';
+import { damage } from '../../store/sqlite/check/sample-folder.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -40,7 +41,7 @@ async function startOnFolder(
   });
   let count = 0;
   return {
-    ...service, data: place, folder, backups, key,
+    ...service, data: place, backups, key,
     create: () => createProduct(service, key, `S-${count += 1}`),
     find: (sku: string) => findProduct(service, key, sku),
   };
@@ -144,9 +145,7 @@ test('a backup with faults, and a restore', async (t) => {
     return file;
   };
   const good = await backup('catalogue-20261121T093000Z.db');
-  const db = new DatabaseSync(join(service.data, 'catalogue.db'));
-  db.exec('UPDATE product SET stock = 7');
-  db.close();
+  damage(service.data, 'UPDATE product SET stock = 7');
   const bad = await backup('catalogue-20261122T093000Z.db');
   const listed = await service.execute(`{ ${findBlock('steps', 'backups')} } || true`);
   assert.deepEqual(listed.match(/^fault.*$/gm)?.length, 1, listed);

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   findSku, parseNewProduct, parseProductPatch, parseProductRow,
 } from '../../../../src/domain/catalogue/product.ts';
@@ -22,6 +22,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { WriteContext } from '../../../../src/store/write.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
+import { processEnd } from '../../../support/process-end.ts';
 import { makeActor, makeNewKey } from '../../contract/fixture.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
@@ -156,7 +157,6 @@ function hashOf(text: string): string {
 
 describe('the fingerprint', () => {
   const stored: string[] = [];
-  const ends: (() => void)[] = [];
   /** Random. */
   let actor: Awaited<ReturnType<typeof makeActor>>;
   let webhookId = 0 as WebhookId;
@@ -170,7 +170,7 @@ describe('the fingerprint', () => {
   };
 
   before(async () => {
-    folder = join(makeFolder({ after: (end) => ends.push(end as () => void) }), 'data');
+    folder = join(makeFolder(processEnd), 'data');
     const store = await openSqliteStore({ folder, clock: makeClock() });
     try {
       actor = await makeActor(store);
@@ -193,9 +193,6 @@ describe('the fingerprint', () => {
     );
     for (const [part, [text]] of CALLS.entries()) update.run({ hash: hashOf(textOf(text)), part });
     db.close();
-  });
-  after(() => {
-    for (const end of ends) end();
   });
 
   for (const [index, [text]] of CALLS.entries()) {
