@@ -166,7 +166,7 @@ async function callPage(
     // The session may have ended, or its role changed, while the form was being received.
     const current = await findSession(portal, readSessionToken(request.headers.cookie));
     if (!current) return redirectToSignIn(request);
-    const sender = toSignedInRequest(request, current, portal);
+    const sender = toSignedInRequest(request, current, portal, route.role);
     return await rejectAccount(sender, portal, route) ?? route.handle(sender, portal, form);
   }
   const own = toSignedInRequest(request, user, portal, route.role);
