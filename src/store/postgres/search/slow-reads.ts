@@ -4,7 +4,7 @@
  * and none has all connections.
  */
 import { FairQueue } from '../../../runtime/fair-queue.ts';
-import { searchQueueFull } from '../../rules/search-queue.ts';
+import { searchQueueFull } from '../../rules/search-rejections.ts';
 import {
   POSTGRES_SEARCH_CONNECTIONS, POSTGRES_SEARCH_QUEUE_LIMIT, POSTGRES_SEARCH_WAIT_LIMIT_MS,
   POSTGRES_SEARCHES_PER_SELLER_LIMIT, POSTGRES_SEARCHES_WAITING_PER_SELLER_LIMIT,

@@ -5,12 +5,11 @@
  */
 import { EXPORT_TIME_LIMIT_MS } from '../../limits.ts';
 import { limitExports } from '../../rules/export-limits.ts';
+import { temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import { EXPORT_PAGE_SIZE } from './limits.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueReader } from './catalogue-reader.ts';
-import {
-  type ExportRequest, type FoundRows, type SearchResults, temporarilyUnavailable,
-} from './protocol.ts';
+import type { ExportRequest, FoundRows, SearchResults } from './protocol.ts';
 import { decodeProduct } from '../../sql/product-rows.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, prepareFindState } from './projection.ts';

@@ -4,7 +4,7 @@
  * export pages would pile up.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import { AppError } from '../../../domain/error.ts';
+import type { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductFilter, ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type {
@@ -13,7 +13,6 @@ import type {
 import type { OpenFile } from '../files/open-files.ts';
 import type { ProductRow } from '../../sql/product-rows.ts';
 import type { ListCount } from '../../write.ts';
-import { SEARCH_RETRY_AFTER_SECONDS } from '../../limits.ts';
 
 /** Start data of the thread: the paths of the two databases. */
 export interface SearchFiles {
@@ -67,9 +66,3 @@ export type SearchNotification =
 export type SearchResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: ConstructorParameters<typeof AppError> };
-
-/** An error after which a retry may succeed. */
-export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {
-  const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
-  return new AppError('unavailable', detail, { retryAfterSeconds, cause });
-}

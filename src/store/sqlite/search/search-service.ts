@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_RETRY_AFTER_SECONDS } from '../../limits.ts';
-import { searchQueueFull } from '../../rules/search-queue.ts';
+import { searchQueueFull, temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import { SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT } from './limits.ts';
 import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -14,9 +14,8 @@ import { formatCount } from '../../../domain/wording.ts';
 import { findFileId, openBeside } from '../files/open-files.ts';
 import { type Exports, openExports } from './exports.ts';
 import { type CatalogueReader, ForeignProjectionError, openCatalogue } from './catalogue-reader.ts';
-import {
-  type FoundRows, type PositionRequest, type SearchFiles, type SearchNotification,
-  type SearchRequest, type SearchResults, temporarilyUnavailable,
+import type {
+  FoundRows, PositionRequest, SearchFiles, SearchNotification, SearchRequest, SearchResults,
 } from './protocol.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, Projection, type ProjectionState } from './projection.ts';

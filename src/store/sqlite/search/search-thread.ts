@@ -4,11 +4,9 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../../domain/error.ts';
+import { temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import { isStorageFailure } from '../engine/disk-failure.ts';
-import {
-  type SearchCall, type SearchFiles, type SearchNotification, type SearchResponse,
-  temporarilyUnavailable,
-} from './protocol.ts';
+import type { SearchCall, SearchFiles, SearchNotification, SearchResponse } from './protocol.ts';
 import { SearchService } from './search-service.ts';
 
 // The casts: only search.ts starts this thread and sends it messages, of these types.

@@ -11,14 +11,13 @@ import {
 } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { searchQueueFull } from '../../rules/search-queue.ts';
+import { searchQueueFull, temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import type { SearchStore } from '../../search-store.ts';
 import { decodeProduct } from '../../sql/product-rows.ts';
 import { readInteger } from '../../sql/sql.ts';
 import { openReader } from '../engine/connection.ts';
-import {
-  type SearchFiles, type SearchNotification, type SearchRequest, type SearchResponse,
-  type SearchResults, temporarilyUnavailable,
+import type {
+  SearchFiles, SearchNotification, SearchRequest, SearchResponse, SearchResults,
 } from './protocol.ts';
 import { startThread } from '../../../runtime/thread.ts';
 
