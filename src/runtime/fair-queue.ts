@@ -48,20 +48,17 @@ export class FairQueue {
   }
 
   async #runInTurn<T>(place: QueueClient, work: () => Promise<T>): Promise<T> {
+    using turn = new DisposableStack();
     this.#places.add(place);
-    try {
-      if (this.#mayRun(place.lane)) this.#running.push(place.lane);
-      else await this.#wait(place);
-      try {
-        place.signal?.throwIfAborted();
-        return await work();
-      } finally {
-        this.#running.splice(this.#running.indexOf(place.lane), 1);
-        this.#startNext();
-      }
-    } finally {
-      this.#places.delete(place);
-    }
+    turn.defer(() => this.#places.delete(place));
+    if (this.#mayRun(place.lane)) this.#running.push(place.lane);
+    else await this.#wait(place);
+    turn.defer(() => {
+      this.#running.splice(this.#running.indexOf(place.lane), 1);
+      this.#startNext();
+    });
+    place.signal?.throwIfAborted();
+    return await work();
   }
 
   /** Resolves when it is its turn, and it counts as running. */
