@@ -10,9 +10,8 @@ import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
 /** Starts immediately and repeats hourly; 0 days keep all history. Returns a stop function. */
 export function startRetentionJob(
-  store: Pick<
-    MaintenanceStore, 'pruneIdempotency' | 'findNewestTime' | 'findTimeLivedAgo' | 'pruneHistory'
-  >,
+  store: Pick<MaintenanceStore,
+    'pruneIdempotency' | 'findNewestTime' | 'findTimeLivedAgo' | 'pruneHistory'>,
   days: number, note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {
   let isStopped = false;
