@@ -19,8 +19,10 @@ type CopyPages = (
 export function prepareSpooledExports(copyPages: CopyPages): SearchStore['exportProducts'] {
   const limiter = limitExports();
   return async (sellerId, query, position) => {
-    const release = limiter.acquire(sellerId);
+    using opened = new DisposableStack();
+    opened.defer(limiter.acquire(sellerId));
     const spool = openSpool<Product>();
+    opened.defer(spool.close);
     const first = Promise.withResolvers<ProductPage>();
     const copy = copyPages(sellerId, query, position, (page) => {
       spool.add(page.products);
@@ -30,19 +32,11 @@ export function prepareSpooledExports(copyPages: CopyPages): SearchStore['export
       first.reject(error);
       spool.fail(error);
     });
-    const close = (): void => {
-      release();
-      spool.close();
-    };
-    try {
-      const { position: reached } = await first.promise;
-      const pages = spool.read(close);
-      await pages.next(); // to the first yield: before it, `return` would not close the spool
-      return { position: reached, pages };
-    } catch (error) {
-      close();
-      throw error;
-    }
+    const { position: reached } = await first.promise;
+    const resources = opened.move();
+    const pages = spool.read(() => resources.dispose());
+    await pages.next(); // to the first yield: before it, `return` would not close the spool
+    return { position: reached, pages };
   };
 }
 
