@@ -160,8 +160,13 @@ async function checkRecipe(
   assert.deepEqual([head.status, head.text, head.headers['link']], [200, '', link]);
   const large = await post(`${api}/products`, 'application/json', ' '.repeat(1_000_000));
   assert.equal(large.status, 413);
-  // The framework has routes of its own, and parses their bodies.
-  const own = await post('/hello', 'application/json', '{"a":1}');
+  // The framework has routes of its own, and parses their bodies. On a busy machine, Hono closes
+  // the connection of an early response: it allows the rest of that request's body 500 ms.
+  const hello = () => post('/hello', 'application/json', '{"a":1}');
+  const own = await hello().catch((error) => {
+    if (error.code === 'ECONNRESET') return hello();
+    throw error;
+  });
   const hasRoute = !['express-sign-in', 'next'].includes(example);
   assert.deepEqual([own.status < 300, /hello/.test(own.text)], [hasRoute, true], own.text);
   // A key may have 50 streams: the server must detect that each of these readers has disconnected.
