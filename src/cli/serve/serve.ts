@@ -3,9 +3,9 @@
  * requests, finishes those in flight and closes the store. Features add their settings, workers and
  * metrics; `src/features.ts` lists them.
  */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
-import { relative, resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
@@ -116,15 +116,16 @@ function readAccessOptions(flags: Input['flags']) {
 function readHighWaterFile({ flags, location }: Input): string | undefined {
   const file = flags['high-water-file'] && resolve(flags['high-water-file']);
   if (!file) return undefined;
-  if (!relative(getFolder(location), file).startsWith('..')) {
-    throw new CommandFailure('--high-water-file must name a file outside of the data folder.');
-  }
   try {
     closeSync(openSync(file, 'r+'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(`--high-water-file: ${reason}. Mount its disk; if the file is new, `
       + 'create it empty, for the user of this command to read and write.');
+  }
+  const folder = getFolder(location);
+  if (existsSync(folder) && realpathSync(file).startsWith(realpathSync(folder) + sep)) {
+    throw new CommandFailure('--high-water-file must name a file outside of the data folder.');
   }
   return file;
 }

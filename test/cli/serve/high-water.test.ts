@@ -1,6 +1,8 @@
 /** `serve --high-water-file`: a server notices that its data folder is an older copy. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  cpSync, mkdirSync, renameSync, rmdirSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run, startServing } from '../../support/command.ts';
@@ -43,13 +45,22 @@ test('notices an older copy of the data folder, also after kill -9', async (t) =
   assert.match(await serve('SIGTERM', 'D'), /^"[a-z2-7]{5}-2"$/);
 });
 
-test('does not protect a data folder from within', async (t) => {
-  const folder = join(makeFolder(t), 'data');
-  for (const name of ['high-water.json', 'own.json']) {
-    const flags = ['--data', folder, '--high-water-file', join(folder, name)];
-    const { status, notes } = await run(['serve', ...flags, '--port', '0']);
-    assert.deepEqual([status, notes],
-      [1, '--high-water-file must name a file outside of the data folder.\n']);
+test('does not protect a data folder from within, also by symbolic links', async (t) => {
+  const parent = makeFolder(t);
+  const [folder, link] = [join(parent, 'data'), join(parent, 'link')];
+  mkdirSync(folder);
+  symlinkSync(folder, link);
+  for (const name of ['high-water.json', '..own.json']) {
+    writeFileSync(join(folder, name), '');
+    symlinkSync(join(folder, name), join(parent, name));
+    for (const [data, path] of [
+      [folder, folder], [folder, link], [link, folder], [folder, parent],
+    ] as const) {
+      const flags = ['--data', data, '--high-water-file', join(path, name)];
+      const { status, notes } = await run(['serve', ...flags, '--port', '0']);
+      assert.deepEqual([status, notes],
+        [1, '--high-water-file must name a file outside of the data folder.\n'], flags.join(' '));
+    }
   }
 });
 
