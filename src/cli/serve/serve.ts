@@ -5,7 +5,7 @@
  */
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
-import { relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
@@ -116,6 +116,9 @@ function readAccessOptions(flags: Input['flags']) {
 function readHighWaterFile({ flags, location }: Input): string | undefined {
   const file = flags['high-water-file'] && resolve(flags['high-water-file']);
   if (!file) return undefined;
+  if (resolveLinks(file).startsWith(resolveLinks(getFolder(location)) + sep)) {
+    throw new CommandFailure('--high-water-file must name a file outside of the data folder.');
+  }
   try {
     closeSync(openSync(file, 'r+'));
   } catch (error) {
@@ -123,11 +126,12 @@ function readHighWaterFile({ flags, location }: Input): string | undefined {
     throw new CommandFailure(`--high-water-file: ${reason}. Mount its disk; if the file is new, `
       + 'create it empty, for the user of this command to read and write.');
   }
-  const folder = getFolder(location);
-  if (existsSync(folder) && realpathSync(file).startsWith(realpathSync(folder) + sep)) {
-    throw new CommandFailure('--high-water-file must name a file outside of the data folder.');
-  }
   return file;
+}
+
+/** A path without symbolic links, also of what is missing. */
+function resolveLinks(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(resolveLinks(dirname(path)), basename(path));
 }
 
 function readLoad({ inFlightCount, context: { streams, imports } }: App) {

@@ -48,25 +48,43 @@ test('notices an older copy of the data folder, also after kill -9', async (t) =
 test('does not protect a data folder from within, also by symbolic links', async (t) => {
   const parent = makeFolder(t);
   const [folder, link] = [join(parent, 'data'), join(parent, 'link')];
-  mkdirSync(folder);
-  symlinkSync(folder, link);
-  for (const name of ['high-water.json', '..own.json']) {
-    writeFileSync(join(folder, name), '');
-    symlinkSync(join(folder, name), join(parent, name));
-    for (const [data, path] of [
-      [folder, folder], [folder, link], [link, folder], [folder, parent],
-    ] as const) {
-      const flags = ['--data', data, '--high-water-file', join(path, name)];
+  const names = ['high-water.json', 'own.json', '..own.json'];
+  const rejectsFiles = async (data: string, of: string): Promise<void> => {
+    for (const name of names) {
+      const flags = ['--data', data, '--high-water-file', join(of, name)];
       const { status, notes } = await run(['serve', ...flags, '--port', '0']);
       assert.deepEqual([status, notes],
         [1, '--high-water-file must name a file outside of the data folder.\n'], flags.join(' '));
     }
+  };
+  await rejectsFiles(folder, folder); // before the folder and the files exist
+  mkdirSync(folder);
+  symlinkSync(folder, link);
+  await rejectsFiles(folder, link);
+  await rejectsFiles(link, folder);
+  for (const name of names) {
+    writeFileSync(join(folder, name), '');
+    symlinkSync(join(folder, name), join(parent, name));
   }
+  await rejectsFiles(folder, folder);
+  await rejectsFiles(folder, link);
+  await rejectsFiles(link, folder);
+  await rejectsFiles(folder, parent);
+});
+
+test('accepts a file outside whose path begins like the data folder', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { status, notes } = await run(
+    ['serve', '--data', folder, '--high-water-file', `${folder}.mark`, '--port', '0']);
+  assert.equal(status, 1);
+  assert.match(notes, /no such file/);
 });
 
 test('is for data folders only', async () => {
   const database = ['--database', 'postgres://localhost/shop', '--server-key-file', '/dev/null'];
-  const { status, notes } = await run(['serve', ...database, '--high-water-file', '/dev/null']);
-  assert.notEqual(status, 0);
-  assert.match(notes, /for data folders/);
+  for (const file of ['/dev/null', '/missing.json']) {
+    const { status, notes } = await run(['serve', ...database, '--high-water-file', file]);
+    assert.notEqual(status, 0);
+    assert.match(notes, /for data folders/);
+  }
 });
