@@ -15,9 +15,9 @@ export type Query = (text: string, ...values: readonly Parameter[]) => Promise<r
 
 const NO_RESULT: Result = { rows: [], count: 0 };
 
-export function queryOf(runner: Runner): Query {
+export function queryOf(runner: Runner, onSend?: RunOptions['onSend']): Query {
   return async (text, ...values) => {
-    const [result = NO_RESULT] = await runner.run([{ text, values }], { owner: values[0] });
+    const [result = NO_RESULT] = await runner.run([{ text, values }], { owner: values[0], onSend });
     return result.rows;
   };
 }

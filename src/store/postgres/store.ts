@@ -110,7 +110,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...makeThrottles(limits),
       rateLeases: makeRateLeases(limits, nodeCount.read),
       importJobs: importJobs(sql, DATABASE_TIME),
-      findGrant: prepareFindGrant(query),
+      findGrant: prepareFindGrant(reader),
       findInvitation: (hash) => queries.findInvitationAt(hash, lived.now()),
       watch: watching.watch, watchAll: watching.watchAll,
       readMetrics: async () => ({

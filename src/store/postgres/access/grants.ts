@@ -8,7 +8,7 @@ import type { Grant } from '../../access-store.ts';
 import { mapGrant } from '../../sql/access/key-queries.ts';
 import { readId } from '../../sql/sql.ts';
 import { POSTGRES_KEY_OWNERS_LIMIT } from '../limits.ts';
-import type { Query } from '../sql.ts';
+import { type Query, queryOf, type Runner } from '../sql.ts';
 
 const FIND_OWNER = 'SELECT seller_id FROM key_owner WHERE hash = $1';
 const FIND_GRANT = `
@@ -18,19 +18,22 @@ const FIND_GRANT = `
   WHERE k.seller_id = $1 AND k.hash = $2 AND s.id = $1 AND k.revoked_at IS NULL
     AND s.disabled_at IS NULL`;
 
-export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant | undefined> {
+export function prepareFindGrant(runner: Runner): (hash: string) => Promise<Grant | undefined> {
   const owners = new BoundedMap<string, SellerId>(POSTGRES_KEY_OWNERS_LIMIT);
-  /** Of this event-loop iteration: concurrent requests mostly have the same few keys. */
-  const reading = new Map<string, Promise<Grant | undefined>>();
+  /**
+   * Reads that concurrent requests share, which mostly have the same few keys; until they are sent,
+   * since the server may answer from then on without what is committed later.
+   */
+  const unsent = new Map<string, Promise<Grant | undefined>>();
 
-  async function find(hash: string): Promise<Grant | undefined> {
-    const sellerId = owners.get(hash) ?? await findOwner(hash);
+  async function find(hash: string, query: Query): Promise<Grant | undefined> {
+    const sellerId = owners.get(hash) ?? await findOwner(hash, query);
     if (sellerId === undefined) return undefined;
     const [row] = await query(FIND_GRANT, sellerId, hash);
     return row && mapGrant(sellerId, row);
   }
 
-  async function findOwner(hash: string): Promise<SellerId | undefined> {
+  async function findOwner(hash: string, query: Query): Promise<SellerId | undefined> {
     const [row] = await query(FIND_OWNER, hash);
     if (!row) return undefined;
     const sellerId = readId<SellerId>(row, 'seller_id');
@@ -39,11 +42,12 @@ export function prepareFindGrant(query: Query): (hash: string) => Promise<Grant 
   }
 
   return (hash) => {
-    const shared = reading.get(hash);
+    const shared = unsent.get(hash);
     if (shared) return shared;
-    if (reading.size === 0) setImmediate(() => reading.clear());
-    const grant = find(hash);
-    reading.set(hash, grant);
+    const end = (): void => void unsent.delete(hash);
+    const grant = find(hash, queryOf(runner, end));
+    unsent.set(hash, grant);
+    grant.catch(end);
     return grant;
   };
 }

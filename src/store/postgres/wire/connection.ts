@@ -76,8 +76,7 @@ export class Connection {
    * Rejects with PostgresError or ConnectionLostError.
    */
   run(statements: readonly Statement[], options: RunOptions = {}): Promise<readonly Result[]> {
-    const { isTransaction = false, timeoutMs } = options;
-    return this.execute(new StatementRun(statements, isTransaction), timeoutMs);
+    return this.execute(new StatementRun(statements, options), options.timeoutMs);
   }
 
   /** Queues an exchange. */
@@ -194,13 +193,13 @@ export class Connection {
     this.#inFlight.shift();
     this.onRoundTrip?.(performance.now() - exchange.sentAt);
     exchange.settle();
-    const isTransaction = exchange instanceof StatementRun && exchange.isTransaction;
+    const isTransaction = exchange instanceof StatementRun && exchange.isBarrier;
     if (isTransaction && status === 'E') this.#rollBack();
   }
 
   /** Before anything else is sent. */
   #rollBack(): void {
-    const rollback = new StatementRun([ROLLBACK], false);
+    const rollback = new StatementRun([ROLLBACK], {});
     rollback.answer.catch(() => {}); // only if the connection is lost
     this.extend(rollback);
     this.#waiting.unshift(rollback);

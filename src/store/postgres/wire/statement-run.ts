@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly owner?: unknown;
   /** How long the answer may take; then it is cancelled and the connection closed. */
   readonly timeoutMs?: number;
+  /** Called when they are sent. */
+  readonly onSend?: (() => void) | undefined;
 }
 
 export const BEGIN: Statement = { text: 'BEGIN', values: [] };
@@ -46,8 +48,8 @@ const NO_TYPES = Uint8Array.of(0, 0);
 const POOLER_HINT = 'Behind a pooler in transaction mode, such as pgbouncer, add '
   + 'pool_mode=transaction to the database URL.';
 
+/** A barrier if it is a transaction. */
 export class StatementRun extends Exchange<readonly Result[]> {
-  readonly isTransaction: boolean;
   readonly #statements: readonly Statement[];
   readonly #prepared: PreparedStatement[] = [];
   /** What the server is about to describe; those with a name are prepared first. */
@@ -55,11 +57,12 @@ export class StatementRun extends Exchange<readonly Result[]> {
   readonly #results: Result[] = [];
   #rows: Row[] = [];
   #resultBytes = 0;
+  readonly #onSend: RunOptions['onSend'];
 
-  constructor(statements: readonly Statement[], isTransaction: boolean) {
+  constructor(statements: readonly Statement[], { isTransaction = false, onSend }: RunOptions) {
     super(isTransaction);
     this.#statements = isTransaction ? [BEGIN, ...statements, COMMIT] : statements;
-    this.isTransaction = isTransaction;
+    this.#onSend = onSend;
   }
 
   override write(writer: MessageWriter, prepared: PreparedStatements | undefined): void {
@@ -100,6 +103,7 @@ export class StatementRun extends Exchange<readonly Result[]> {
     });
     sync();
     this.expect(expected);
+    this.#onSend?.();
   }
 
   protected override take(type: string, buffer: Buffer, start: number, end: number): void {
@@ -121,7 +125,7 @@ export class StatementRun extends Exchange<readonly Result[]> {
   }
 
   protected override readResult(): readonly Result[] {
-    return this.isTransaction ? this.#results.slice(1, -1) : this.#results;
+    return this.isBarrier ? this.#results.slice(1, -1) : this.#results;
   }
 
   /** A row, or the error of one that cannot be read. */
