@@ -7,12 +7,15 @@ import { retryDelayMs } from '../runtime/backoff.ts';
 import { ApiError, ConnectionError, parseObject } from './errors.ts';
 import { readLines } from './lines.ts';
 import {
-  markPositions, parsePosition, readItems, type RequestOptions, type Sender, sendForJson,
+  BOOLEAN, FUNCTION, type OptionTable, POSITION, READ_OPTIONS, readCall, type ReadOptions, SENT,
+} from './options.ts';
+import {
+  markPositions, parsePosition, type Query, readItems, type Sender, sendForJson,
 } from './sender.ts';
 import { wait } from './transport.ts';
 import type { Change, ChangeType, Position } from './types.ts';
 
-export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
+export interface ChangesOptions extends ReadOptions {
   /** Start after this position: that of an export, or of the last change you processed. */
   readonly after: Position;
   readonly types?: readonly ChangeType[] | undefined;
@@ -24,6 +27,10 @@ export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   readonly onPosition?: ((position: Position) => void) | undefined;
 }
 
+const OPTIONS: OptionTable<ChangesOptions> = {
+  ...READ_OPTIONS, after: POSITION, types: SENT, import: SENT, live: BOOLEAN, onPosition: FUNCTION,
+};
+
 const CHANGES = '/api/v1/changes';
 const PAGE_SIZE = 1_000;
 /** A stream ends regularly: the first delay is short. */
@@ -33,18 +40,16 @@ const RECONNECT = { firstMs: 100, limitMs: 30_000 };
 export function readChanges(
   sender: Sender, options: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  return options.live ? followStream(sender, options) : readPages(sender, options);
+  const [request, query] = readCall('changes', [], options, OPTIONS);
+  return (options.live ? followStream : readPages)(sender, options, request, query);
 }
 
 async function* readPages(
-  sender: Sender, options: ChangesOptions,
+  sender: Sender, { after, onPosition }: ChangesOptions, request: ReadOptions, query: Query,
 ): AsyncGenerator<Change, void, void> {
-  const { types, import: importId, onPosition } = options;
-  let { after } = options;
   for (;;) {
-    const query = { after, types, import: importId, limit: PAGE_SIZE };
     const { changes, next } = await sendForJson<{ changes: unknown; next: Position }>(sender, {
-      ...options, method: 'GET', path: CHANGES, query,
+      ...request, method: 'GET', path: CHANGES, query: { ...query, after, limit: PAGE_SIZE },
     });
     yield* readItems<Change>(changes);
     if (next === after) return;
@@ -54,15 +59,13 @@ async function* readPages(
 }
 
 async function* followStream(
-  sender: Sender, options: ChangesOptions,
+  sender: Sender, { after, signal, onPosition }: ChangesOptions, request: ReadOptions,
+  query: Query,
 ): AsyncGenerator<Change, void, void> {
-  const { types, import: importId, signal, onPosition } = options;
-  let { after } = options;
   for (let failures = 0; ; failures += 1) {
     try {
       const events = await sender.send({
-        ...options,
-        method: 'GET', path: CHANGES, query: { after, types, import: importId },
+        ...request, method: 'GET', path: CHANGES, query: { ...query, after },
         headers: { accept: 'text/event-stream' },
       }, async (response) => parseEvents(readLines(response.chunks())));
       for await (const { id, data } of events) {

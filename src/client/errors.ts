@@ -17,27 +17,35 @@ export interface Problem {
   readonly [member: string]: unknown;
 }
 
+interface ApiErrorDetails {
+  /** Default: those of the problem, with options spelled as in the client. */
+  readonly issues?: readonly Issue[];
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * The server rejected the request. `code` says why: the end of the problem's `type`, such as
  * `sku_taken`, or `unexpected_response` if the response is not one of this API, such as the page of
- * a proxy. `issues` lists everything that is wrong with the data or the query.
+ * a proxy. `issues` lists everything that is wrong with the data, the arguments or the options.
  */
 export class ApiError extends AppError {
   override readonly name: string = 'ApiError';
   /** HTTP status; that of the problem if a stream ended with one. */
   readonly status: number;
+  /** As the server sent it. */
   readonly problem: Problem;
-  /** Seconds after which the same request may succeed; undefined if the server does not say. */
-  readonly retryAfter: number | undefined;
 
-  constructor(problem: Problem, retryAfter?: number) {
-    const { type, title, detail, status, errors = [] } = problem;
+  constructor(problem: Problem, details: ApiErrorDetails = {}) {
+    const { type, title, status, errors = [] } = problem;
+    const { issues = errors.map(spellIssue) } = details;
+    const detail = spellOptions(problem.detail);
     // The cast: a newer server may have codes that this version does not know.
-    super(parseCode(type) as ErrorCode, detail, { issues: errors });
-    this.message = `${title}: ${detail}${formatIssues(errors)}`;
+    super(parseCode(type) as ErrorCode, detail, { ...details, issues });
+    this.message = `${title}: ${detail}${formatIssues(issues)}`;
     this.problem = problem;
     this.status = status;
-    this.retryAfter = retryAfter;
   }
 }
 
@@ -89,7 +97,7 @@ export class IdempotencyError extends ApiError {
   override readonly name = 'IdempotencyError';
 }
 
-/** 429: too many requests, also after the retries; `retryAfter` says when to continue. */
+/** 429: too many requests, also after the retries; `retryAfterSeconds` says when to continue. */
 export class RateLimitedError extends ApiError {
   override readonly name = 'RateLimitedError';
 }
@@ -144,9 +152,9 @@ const CLASSES_BY_STATUS: Readonly<Partial<Record<number, typeof ApiError>>> = {
 };
 
 /** The error for a problem document, of the class that fits its type, or else its status. */
-export function createApiError(problem: Problem, retryAfter?: number): ApiError {
+export function createApiError(problem: Problem, details?: ApiErrorDetails): ApiError {
   const Class = CLASSES[parseCode(problem.type)] ?? CLASSES_BY_STATUS[problem.status] ?? ApiError;
-  return new Class(problem, retryAfter);
+  return new Class(problem, details);
 }
 
 /** The problem in a response: its members have their types, whatever the server sends. */
@@ -188,6 +196,27 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> {
 
 function parseCode(type: string): string {
   return type.slice(type.lastIndexOf(':') + 1).replaceAll('-', '_');
+}
+
+/** An issue whose parameter, or member that an option became, is spelled as the option. */
+export function spellIssue(issue: Issue): Issue {
+  const { parameter, pointer, detail } = { ...issue };
+  const isOption = pointer === '/dry_run' || pointer === '/zero_limit';
+  return {
+    ...issue,
+    ...(parameter !== undefined && { parameter: toCamelCase(`${parameter}`) }),
+    ...(isOption && { pointer: toCamelCase(pointer) }),
+    detail: spellOptions(`${detail}`),
+  };
+}
+
+/** A text of the server; in it, `short_rows=blank` and `zero_limit` are options. */
+export function spellOptions(text: string): string {
+  return text.replaceAll(/\b[a-z]+(?:_[a-z]+)+(?==)|\bzero_limit\b/g, toCamelCase);
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Up to three, so that a message stays readable; `issues` has all. */

@@ -1,7 +1,11 @@
 /** Records of imports, stock syncs, stocktakes, reverts and bulk edits; and reverts. */
 import { Report } from './lines.ts';
 import {
-  listItems, type ListOptions, type RequestOptions, type Sender, sendForJson, splitOptions,
+  OBJECT, type OptionTable, READ_OPTIONS, readCall, type ReadOptions, REQUEST_OPTIONS,
+  type RequestOptions, SENT, TEXT,
+} from './options.ts';
+import {
+  LIST_OPTIONS, listItems, type ListOptions, type Sender, sendForJson, stringify,
 } from './sender.ts';
 import type { ImportCounts } from '../domain/catalogue/import.ts';
 import type { RevertConflict, RevertStatus } from '../store/revert-store.ts';
@@ -60,7 +64,7 @@ export type RevertSelection = { readonly import: string } | {
 
 export interface RevertOptions extends RequestOptions {
   /** Whether nothing is changed. */
-  readonly dry_run?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
   /** Whether to restore products that something else changed since, too. */
   readonly force?: boolean | undefined;
 }
@@ -93,6 +97,12 @@ export interface RevertSummary
   readonly advice?: string;
 }
 
+const LISTED: OptionTable<ImportListOptions> = { ...LIST_OPTIONS, kind: SENT };
+
+const REVERT_OPTIONS: OptionTable<RevertOptions> = {
+  ...REQUEST_OPTIONS, dryRun: SENT, force: SENT,
+};
+
 export class Imports {
   readonly #sender: Sender;
 
@@ -103,13 +113,15 @@ export class Imports {
 
   /** Newest first. */
   list(options: ImportListOptions = {}): AsyncGenerator<ImportRecord, void, void> {
-    return listItems(this.#sender, IMPORTS, 'imports', options);
+    const call = readCall('imports.list', [], options, LISTED);
+    return listItems(this.#sender, IMPORTS, 'imports', call);
   }
 
   /** @param id The `import` of a summary or of a change. @throws NotFoundError */
-  get(id: string, options: RequestOptions = {}): Promise<ImportRecord> {
+  async get(id: string, options: ReadOptions = {}): Promise<ImportRecord> {
+    const [request] = readCall('imports.get', [[id, TEXT]], options, READ_OPTIONS);
     const path = `${IMPORTS}/${encodeURIComponent(id)}`;
-    return sendForJson(this.#sender, { ...options, method: 'GET', path });
+    return sendForJson(this.#sender, { ...request, method: 'GET', path });
   }
 
   /**
@@ -118,15 +130,16 @@ export class Imports {
    * @throws NotFoundError for an unknown import; ResyncRequiredError if the history no longer
    *   reaches back that far
    */
-  revert(
+  async revert(
     selection: RevertSelection, options: RevertOptions = {},
   ): Promise<Report<RevertedProduct, RevertSummary>> {
-    const [request, members] = splitOptions(options);
+    const [request, members] = readCall('imports.revert', [[selection, OBJECT]], options,
+      REVERT_OPTIONS);
+    const target = { method: 'POST', path: '/api/v1/reverts' } as const;
+    const body = stringify(target, { ...selection, ...members });
     return this.#sender.send({
-      ...request,
-      method: 'POST', path: '/api/v1/reverts',
+      ...request, ...target, body: () => body,
       headers: { 'content-type': 'application/json', accept: 'application/x-ndjson' },
-      body: () => JSON.stringify({ ...selection, ...members }),
     }, async (response) => new Report<RevertedProduct, RevertSummary>(response));
   }
 }

@@ -1,7 +1,8 @@
 /** The package's entry `./client`. */
 export { type SellerApi, SellerClient } from './seller-client.ts';
-export type { ListOptions, RequestOptions } from './sender.ts';
-export type { TransportOptions as ClientOptions } from './transport.ts';
+export type { ListOptions } from './sender.ts';
+export type { ReadOptions, ReceivedResponse, RequestOptions } from './options.ts';
+export type { SentRequest, TransportOptions as ClientOptions } from './transport.ts';
 export {
   ApiError, AuthenticationError, ConnectionError, IdempotencyError, InvalidDataError,
   NotFoundError, PermissionError, PreconditionFailedError, type Problem, RateLimitedError,

@@ -3,9 +3,13 @@
  * body with backpressure, and reads the lines of a response, such as a report.
  */
 import {
-  type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, toProblem,
+  type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, spellIssue,
+  spellOptions, toProblem,
 } from './errors.ts';
-import { type ApiResponse, type RequestOptions, type Sender, splitOptions } from './sender.ts';
+import {
+  BOOLEAN, oneOf, type OptionTable, PAIRS, REQUEST_OPTIONS, type RequestOptions, SENT,
+} from './options.ts';
+import type { ApiResponse, Query, Sender } from './sender.ts';
 import type { Position } from './types.ts';
 
 const LINE_FEED = 0x0a;
@@ -22,8 +26,7 @@ export type Source<Item> =
   | Iterable<Item | string | Uint8Array> | AsyncIterable<Item | string | Uint8Array>;
 
 /** A workbook may also be sent as CSV: its first bytes say what it is. */
-export type FileType = 'text/csv' | 'application/x-ndjson'
-  | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+export type FileType = (typeof TYPES)[number];
 
 /** How a file is written, where the file itself leaves it open. */
 export interface CsvOptions {
@@ -32,9 +35,9 @@ export interface CsvOptions {
   /** CSV: what separates decimals, so that `1.200` is either 1.2 or 1200. */
   readonly decimal?: 'point' | 'comma' | undefined;
   /** CSV: whether rows with too few cells are rejected (default), or end in blank cells. */
-  readonly short_rows?: 'reject' | 'blank' | undefined;
+  readonly shortRows?: 'reject' | 'blank' | undefined;
   /** Shopify: how variants without a SKU get one. By default, their rows are rejected. */
-  readonly sku_from?: 'handle+options' | undefined;
+  readonly skuFrom?: 'handle+options' | undefined;
   /** Workbooks (.xlsx): the name of the sheet. Default: the first one that is not hidden. */
   readonly sheet?: string | undefined;
 }
@@ -53,20 +56,33 @@ type Pairs = Readonly<Record<string, string | number>> | string;
 
 /** What is sent with every file. */
 export interface FileOptions extends RequestOptions, CsvOptions {
+  readonly type?: FileType | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
   /** CSV: the column of each member: `{ name: 'Title' }`, or as text, `name:Title`. */
   readonly map?: Readonly<Record<string, string>> | string | undefined;
   /** The name of the file, for the record of the import. */
-  readonly file_name?: string | undefined;
+  readonly fileName?: string | undefined;
 }
 
-/** Sends a file, and starts reading the report on it. Other options are parameters of the API. */
+const TYPES = [
+  'text/csv', 'application/x-ndjson',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+] as const;
+
+export const FILE_OPTIONS: OptionTable<FileOptions> = {
+  ...REQUEST_OPTIONS, type: oneOf(...TYPES), isGzip: BOOLEAN, map: PAIRS, fileName: SENT,
+  encoding: SENT, decimal: SENT, shortRows: SENT, skuFrom: SENT, sheet: SENT,
+};
+
+/** Sends a file, and starts reading the report on it. */
 export function sendFile<Line, Summary>(
   sender: Sender, path: string, { open, isRepeatable }: SourceBody,
-  options: FileOptions & { readonly type: FileType; readonly default?: Pairs | undefined },
+  [request, query]: readonly [request: RequestOptions, query: Query],
+  { type, isGzip, map, default: defaults }: FileOptions & {
+    readonly type: FileType; readonly default?: Pairs | undefined;
+  },
 ): Promise<Report<Line, Summary>> {
-  const [request, { type, isGzip, map, default: defaults, ...query }] = splitOptions(options);
   return sender.send({
     ...request,
     method: 'POST', path, body: open, isRepeatable,
@@ -235,8 +251,8 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
       const { summary, problem, ...line } = parseObject(text);
       if (problem !== undefined) throw toError(problem);
       // The casts: a line of the server is a problem, a summary or a row.
-      if (summary !== undefined) this.#summary = summary as Summary;
-      else yield line as Awaited<Line>;
+      if (summary !== undefined) this.#summary = spellTexts(summary) as Summary;
+      else yield spellTexts(line) as Awaited<Line>;
     }
     if (this.#summary === undefined) {
       const text = 'The connection broke before the end. What was written stays: send it again.';
@@ -250,6 +266,18 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
     if (this.#summary !== undefined) return this.#summary;
     throw new ConnectionError('This report was not read to its end.');
   }
+}
+
+/** A line or a summary whose texts for people name options as the client does. */
+function spellTexts(members: unknown): object {
+  // The cast: any value can be copied, and its members stay unknown.
+  const { errors, advice, notes, ...others } = members as Record<string, unknown>;
+  return {
+    ...others,
+    ...(Array.isArray(errors) && { errors: errors.map(spellIssue) }),
+    ...(typeof advice === 'string' && { advice: spellOptions(advice) }),
+    ...(Array.isArray(notes) && { notes: notes.map((note) => spellOptions(`${note}`)) }),
+  };
 }
 
 function toError(problem: unknown): ApiError {

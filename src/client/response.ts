@@ -52,6 +52,16 @@ export class Silence {
     this.#controller.abort(reason);
   }
 
+  /** Calls a function of the caller, whose error ends the request. */
+  guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.end(error);
+      throw error;
+    }
+  }
+
   /** The error that a caller gets; the request has ended. */
   explain(error: unknown): unknown {
     this.stop();
@@ -165,8 +175,8 @@ export function openResponse(
 /** The error for a response with a status from 400, or a redirect. */
 export async function readProblem(response: Response, readable: ApiResponse): Promise<Error> {
   const { headers } = response;
-  const retryAfter = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
-  return createApiError(await parseProblem(response, readable), retryAfter);
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
+  return createApiError(await parseProblem(response, readable), { retryAfterSeconds });
 }
 
 async function parseProblem({ status, headers }: Response, body: ApiResponse): Promise<Problem> {

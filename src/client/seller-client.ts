@@ -7,7 +7,7 @@ import { Imports } from './imports.ts';
 import { Products } from './products.ts';
 import { Stock } from './stock.ts';
 import type { Sender } from './sender.ts';
-import { Transport, type TransportOptions } from './transport.ts';
+import { CLIENT_OPTIONS, Transport, type TransportOptions } from './transport.ts';
 import type { Change } from './types.ts';
 import { Webhooks } from './webhooks.ts';
 
@@ -42,9 +42,9 @@ export class SellerClient extends SellerApi {
   /** Where the server is, without a trailing slash. */
   readonly baseUrl: string;
 
-  /** @throws TypeError if an option cannot be used */
+  /** @throws InvalidDataError if an option cannot be used */
   constructor(options: TransportOptions) {
-    const transport = new Transport(options);
+    const transport = new Transport(options, CLIENT_OPTIONS);
     super(transport);
     this.baseUrl = transport.baseUrl;
   }

@@ -3,20 +3,13 @@
  * other. The client sends them over HTTP (`transport.ts`).
  */
 import { createApiError, describeUnexpected, parseObject } from './errors.ts';
+import {
+  invalidArguments, type OptionTable, READ_OPTIONS, type ReadOptions, type RequestOptions, SENT,
+} from './options.ts';
 import type { Page, Position } from './types.ts';
 
-/** What a caller may set for each request. */
-export interface RequestOptions {
-  /** Ends the request and its retries. */
-  readonly signal?: AbortSignal | undefined;
-  /** Default: that of the client. */
-  readonly timeoutMs?: number | undefined;
-  /** For changes. Default: a new UUID. Give your own to repeat a request after a restart. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-type QueryValue = string | number | boolean | Date | readonly string[] | undefined;
-export type Query = Readonly<Record<string, QueryValue>>;
+/** Parameters: strings, numbers, booleans, dates and arrays of strings; undefined is not sent. */
+export type Query = Readonly<Record<string, unknown>>;
 
 /** Sends requests of the API, over HTTP or within this process. */
 export interface Sender {
@@ -48,24 +41,27 @@ export interface ApiResponse {
   text(): Promise<string>;
 }
 
-/** What a caller set for the request, and the rest of the options: its parameters or members. */
-export function splitOptions<Options extends RequestOptions>(
-  { signal, timeoutMs, idempotencyKey, ...rest }: Options,
-) {
-  return [{ signal, timeoutMs, idempotencyKey }, rest] as const;
-}
-
 /** Sends JSON, as a merge patch (RFC 7396) with PATCH, and parses the JSON of the response. */
 export function sendJson<Result>(
   sender: Sender, request: ApiRequest, value: object,
 ): Promise<Result> {
   const type = request.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const body = stringify(request, value);
   return sendForJson(sender, {
-    ...request,
-    headers: { ...request.headers, 'content-type': type },
-    // A program in JavaScript may pass nothing: the server says what is missing.
-    body: () => JSON.stringify(value ?? null),
+    ...request, headers: { ...request.headers, 'content-type': type }, body: () => body,
   });
+}
+
+/** @throws InvalidDataError for what JSON cannot have, such as a cycle or a bigint */
+export function stringify(
+  { method, path }: Pick<ApiRequest, 'method' | 'path'>, value: unknown,
+): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    const issue = { pointer: '', code: 'type', detail: String(error) } as const;
+    throw invalidArguments(`${method} ${path}`, [issue]);
+  }
 }
 
 /** Sends a request, and parses the JSON of the response. */
@@ -96,10 +92,12 @@ export function parsePosition(text: string | null): Position | undefined {
   return Number.isNaN(Number(text)) ? text ?? '' : Number(text);
 }
 
-export interface ListOptions extends Omit<RequestOptions, 'idempotencyKey'> {
+export interface ListOptions extends ReadOptions {
   /** Items per request, 1 to 1,000. Default 100. */
   readonly limit?: number | undefined;
 }
+
+export const LIST_OPTIONS: OptionTable<ListOptions> = { ...READ_OPTIONS, limit: SENT };
 
 /** The items of a page: an array, unless something else than the API responds. */
 export function readItems<Item>(items: unknown): readonly Item[] {
@@ -109,14 +107,13 @@ export function readItems<Item>(items: unknown): readonly Item[] {
 
 /** The items of all pages. A page is requested once the one before is consumed. */
 export async function* listItems<Item>(
-  sender: Sender, path: string, name: string, options: ListOptions,
+  sender: Sender, path: string, name: string,
+  [request, query]: readonly [request: ReadOptions, query: Query],
 ): AsyncGenerator<Item, void, void> {
-  const [request, query] = splitOptions(options);
   let cursor: string | undefined;
   do {
     const page = await sendForJson<Page<string, Item>>(sender, {
-      // The cast: the other options are the parameters of the list.
-      ...request, method: 'GET', path, query: { ...query as Query, cursor },
+      ...request, method: 'GET', path, query: { ...query, cursor },
     });
     yield* readItems<Item>(page[name]);
     cursor = page.next_cursor ?? undefined;

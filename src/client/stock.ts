@@ -1,10 +1,11 @@
 /** Stock: synchronises it, and reads levels and movements. */
 import {
-  listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
-} from './sender.ts';
-import {
-  type FileOptions, type FileType, openSource, type Report, sendFile, type Source,
+  FILE_OPTIONS, type FileOptions, type FileType, openSource, type Report, sendFile, type Source,
 } from './lines.ts';
+import {
+  type OptionTable, readCall, REQUEST_OPTIONS, type RequestOptions, SENT, SOURCE,
+} from './options.ts';
+import { LIST_OPTIONS, listItems, type ListOptions, type Sender, sendJson } from './sender.ts';
 import type {
   PastOptions, Position, StockChange, StockLevel, StockLine, StockMovement, StockSummary,
   StockSyncResult,
@@ -16,15 +17,15 @@ interface StockOrigin extends RequestOptions {
   /** For changes that have none of their own. */
   readonly reason?: string | undefined;
   /** Whether nothing is changed. */
-  readonly dry_run?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 interface StocktakeOptions {
   /** A stocktake: products in stock that no change names are set to 0. */
   readonly complete?: boolean | undefined;
   /** The most products that a stocktake may set to 0, in percent of those in stock. Default 50. */
-  readonly zero_limit?: number | undefined;
-  /** Lifts `zero_limit`. */
+  readonly zeroLimit?: number | undefined;
+  /** Lifts `zeroLimit`. */
   readonly force?: boolean | undefined;
 }
 
@@ -62,6 +63,24 @@ export interface MovementOptions extends ListOptions {
   readonly sort?: 'position' | '-position' | undefined;
 }
 
+const SHARED_OPTIONS: OptionTable<StockOrigin & StocktakeOptions> = {
+  ...REQUEST_OPTIONS, source: SENT, reason: SENT, dryRun: SENT, complete: SENT, zeroLimit: SENT,
+  force: SENT,
+};
+
+const SYNC_OPTIONS: OptionTable<StockSyncOptions> = { ...SHARED_OPTIONS, atomic: SENT };
+
+const STREAM_OPTIONS: OptionTable<StockStreamOptions> = {
+  ...FILE_OPTIONS, ...SHARED_OPTIONS, report: SENT, duplicates: SENT,
+};
+
+const LEVEL_OPTIONS: OptionTable<LevelOptions> = { ...LIST_OPTIONS, at: SENT };
+
+const MOVEMENT_OPTIONS: OptionTable<MovementOptions> = {
+  ...LIST_OPTIONS, sku: SENT, id: SENT, source: SENT, reason: SENT, import: SENT, since: SENT,
+  until: SENT, after: SENT, sort: SENT,
+};
+
 const STOCK = '/api/v1/stock';
 
 export class Stock {
@@ -85,7 +104,7 @@ export class Stock {
   sync(
     changes: Source<StockChange>, options?: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>>;
-  sync(
+  async sync(
     changes: Source<StockChange>, options: StockSyncOptions & StockStreamOptions = {},
   ): Promise<StockSyncResult | Report<StockLine, StockSummary>> {
     // The cast: by the overloads, an array has changes.
@@ -95,16 +114,18 @@ export class Stock {
 
   /** The stock of all products. */
   levels(options: LevelOptions = {}): AsyncGenerator<StockLevel, void, void> {
-    return listItems(this.#sender, STOCK, 'stock', options);
+    const call = readCall('stock.levels', [], options, LEVEL_OPTIONS);
+    return listItems(this.#sender, STOCK, 'stock', call);
   }
 
   /** The stock ledger: who changed what, when and why. */
   movements(options: MovementOptions = {}): AsyncGenerator<StockMovement, void, void> {
-    return listItems(this.#sender, `${STOCK}/movements`, 'movements', options);
+    const call = readCall('stock.movements', [], options, MOVEMENT_OPTIONS);
+    return listItems(this.#sender, `${STOCK}/movements`, 'movements', call);
   }
 
   #send(changes: readonly StockChange[], options: StockSyncOptions): Promise<StockSyncResult> {
-    const [request, { dry_run, ...members }] = splitOptions(options);
+    const [request, { dry_run, ...members }] = readCall('stock.sync', [], options, SYNC_OPTIONS);
     return sendJson(this.#sender, {
       ...request, method: 'POST', path: STOCK, query: { dry_run },
     }, { changes, ...members });
@@ -113,9 +134,9 @@ export class Stock {
   async #stream(
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
+    const call = readCall('stock.sync', [[changes, SOURCE]], options, STREAM_OPTIONS);
     const body = await openSource(changes);
-    return sendFile(this.#sender, STOCK, body, {
-      ...options, type: options.type ?? 'application/x-ndjson',
-    });
+    const type = options.type ?? 'application/x-ndjson';
+    return sendFile(this.#sender, STOCK, body, call, { ...options, type });
   }
 }

@@ -5,6 +5,10 @@
  */
 import { type Backoff, retryDelayMs } from '../runtime/backoff.ts';
 import { ApiError, ConnectionError } from './errors.ts';
+import {
+  COUNT, DELAY, findIssues, FUNCTION, invalidArguments, type OptionTable, type ReceivedResponse,
+  required,
+} from './options.ts';
 import { openResponse, openUpload, readProblem, Silence } from './response.ts';
 import type { ApiRequest, ApiResponse, Query, Sender } from './sender.ts';
 
@@ -27,7 +31,30 @@ export interface TransportOptions {
   readonly responseLimitCharacters?: number | undefined;
   /** Default: the runtime's `fetch`. */
   readonly fetch?: typeof fetch | undefined;
+  /** Called before each attempt: it may add header fields, such as `traceparent`. */
+  readonly onRequest?: ((request: SentRequest) => void) | undefined;
+  /** Called with each response, before its body is read. */
+  readonly onResponse?: ((response: ReceivedResponse) => void) | undefined;
 }
+
+/** A request that is about to be sent, without its body. */
+export interface SentRequest extends Omit<ReceivedResponse, 'status'> {
+  /** Its fields, without the API key. Fields that a hook sets are sent. */
+  readonly headers: Headers;
+}
+
+const OPEN_OPTIONS: OptionTable<OpenOptions> = {
+  baseUrl: [(value) => findBaseUrl(value) !== undefined, 'an http or https URL without a query',
+    'required'],
+  key: [(value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+    'an API key: spk_ and 36 letters and digits'],
+  timeoutMs: DELAY, retries: COUNT, responseLimitCharacters: COUNT, fetch: FUNCTION,
+  onRequest: FUNCTION, onResponse: FUNCTION,
+};
+
+export const CLIENT_OPTIONS: typeof OPEN_OPTIONS = {
+  ...OPEN_OPTIONS, key: required(OPEN_OPTIONS.key),
+};
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_RETRIES = 4;
@@ -47,12 +74,12 @@ export class Transport implements Sender {
   /** Without a trailing slash. */
   readonly baseUrl: string;
 
-  constructor(options: OpenOptions) {
+  /** @throws InvalidDataError if an option cannot be used */
+  constructor(options: OpenOptions, table = OPEN_OPTIONS) {
+    const issues = findIssues(options, table);
+    if (issues.length > 0) throw invalidArguments('The client', issues);
     this.#options = options;
-    this.baseUrl = parseBaseUrl(options.baseUrl);
-    if (options.key !== undefined && !/^[!-~]+$/.test(options.key)) {
-      throw new TypeError('The option `key` must be an API key: spk_ and 36 letters and digits.');
-    }
+    this.baseUrl = findBaseUrl(options.baseUrl) ?? '';
   }
 
   /**
@@ -63,11 +90,11 @@ export class Transport implements Sender {
   async send<Result>(
     request: ApiRequest, read: (response: ApiResponse) => Promise<Result>,
   ): Promise<Result> {
-    const { retries = DEFAULT_RETRIES } = this.#options;
+    const { retries = this.#options.retries ?? DEFAULT_RETRIES } = request;
     const headers = this.#headersOf(request);
     for (let failures = 0; ; failures += 1) {
       try {
-        return await this.#attempt(request, headers, read);
+        return await this.#attempt(request, headers, failures + 1, read);
       } catch (error) {
         request.signal?.throwIfAborted();
         const retryAfterMs = findRetryDelay(error);
@@ -81,37 +108,40 @@ export class Transport implements Sender {
 
   #headersOf({ method, headers, idempotencyKey }: ApiRequest): Record<string, string> {
     const isChange = method !== 'GET';
-    const { key } = this.#options;
     return {
       accept: 'application/json',
       ...headers,
-      ...(key !== undefined && { 'x-api-key': key }),
       ...(isChange && { 'idempotency-key': `"${idempotencyKey ?? crypto.randomUUID()}"` }),
     };
   }
 
   async #attempt<Result>(
-    request: ApiRequest, headers: Record<string, string>,
+    request: ApiRequest, fields: Record<string, string>, attempt: number,
     read: (response: ApiResponse) => Promise<Result>,
   ): Promise<Result> {
-    const { timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal, body } = request;
+    const { timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal, method } = request;
+    const { key, onRequest, onResponse } = this.#options;
+    const url = `${this.baseUrl}${request.path}${formatQuery(request.query)}`;
+    const headers = new Headers(fields);
+    onRequest?.({ method, url, attempt, headers });
+    if (key !== undefined) headers.set('x-api-key', key);
     const silence = new Silence(timeoutMs, this.baseUrl, signal);
     try {
-      const content = body?.();
+      const content = request.body?.();
       const isStream = content !== undefined && typeof content !== 'string';
-      const response = await (this.#options.fetch ?? fetch)(
-        `${this.baseUrl}${request.path}${formatQuery(request.query)}`, {
-          method: request.method,
-          headers,
-          // A redirect would send the key to wherever it leads.
-          redirect: 'manual',
-          signal: silence.signal,
-          ...(content !== undefined && { body: isStream ? openUpload(content, silence) : content }),
-          // `duplex` is required for streams, and missing in the DOM's types.
-          ...(isStream && { duplex: 'half' } as object),
-        },
-      );
+      const response = await (this.#options.fetch ?? fetch)(url, {
+        method,
+        headers,
+        // A redirect would send the key to wherever it leads.
+        redirect: 'manual',
+        signal: silence.signal,
+        ...(content !== undefined && { body: isStream ? openUpload(content, silence) : content }),
+        // `duplex` is required for streams, and missing in the DOM's types.
+        ...(isStream && { duplex: 'half' } as object),
+      });
       silence.stop(); // until the body is read
+      const received = { method, url, attempt, status: response.status, headers: response.headers };
+      silence.guard(() => [onResponse, request.onResponse].forEach((hook) => hook?.(received)));
       const { responseLimitCharacters = DEFAULT_RESPONSE_LIMIT_CHARACTERS } = this.#options;
       const readable = openResponse(response, silence, responseLimitCharacters);
       if (response.ok || response.status === 304) return await read(readable);
@@ -126,7 +156,7 @@ export class Transport implements Sender {
 export function findRetryDelay(error: unknown): number | undefined {
   if (error instanceof ConnectionError) return FINAL.test(error.code ?? '') ? undefined : 0;
   if (!(error instanceof ApiError) || !TEMPORARY.has(error.status)) return undefined;
-  return (error.retryAfter ?? 0) * 1000;
+  return (error.retryAfterSeconds ?? 0) * 1000;
 }
 
 /** @throws the reason of the signal */
@@ -142,11 +172,10 @@ export async function wait(delayMs: number, signal: AbortSignal | undefined): Pr
   signal?.throwIfAborted();
 }
 
-function parseBaseUrl(baseUrl: string | URL): string {
-  const { protocol, origin, pathname, search, hash } = new URL(baseUrl);
-  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '') {
-    throw new TypeError('The option `baseUrl` must be an http or https URL without a query.');
-  }
+function findBaseUrl(baseUrl: unknown): string | undefined {
+  if (!URL.canParse(String(baseUrl))) return undefined;
+  const { protocol, origin, pathname, search, hash } = new URL(String(baseUrl));
+  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '') return undefined;
   return origin + pathname.replace(/\/+$/, '');
 }
 

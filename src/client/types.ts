@@ -50,14 +50,14 @@ export interface ProductQuery {
   readonly category?: string | undefined;
   readonly sku?: string | undefined;
   readonly barcode?: string | undefined;
-  readonly price_min?: number | undefined;
-  readonly price_max?: number | undefined;
-  readonly stock_min?: number | undefined;
-  readonly stock_max?: number | undefined;
+  readonly priceMin?: number | undefined;
+  readonly priceMax?: number | undefined;
+  readonly stockMin?: number | undefined;
+  readonly stockMax?: number | undefined;
   /** Changed at or after this time. */
-  readonly updated_since?: string | Date | undefined;
+  readonly updatedSince?: string | Date | undefined;
   /** Changed after this position. */
-  readonly changed_since?: Position | undefined;
+  readonly changedSince?: Position | undefined;
   readonly archived?: boolean | 'any' | undefined; // default: false, and any for exports
   /** Default: `id`, the order of creation. A minus reverses. */
   readonly sort?: SortKey | `-${SortKey}` | undefined;

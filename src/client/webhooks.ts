@@ -3,8 +3,11 @@ import type { WebhookDelivery, WebhookStatus } from '../domain/webhooks/webhook.
 import type { Header } from '../domain/webhooks/webhook-attempt.ts';
 import type { WebhookEventName, WebhookType } from '../domain/webhooks/webhook-type.ts';
 import {
-  type ApiRequest, listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
-  sendJson,
+  type Arguments, INTEGER, OBJECT, POSITION, READ_OPTIONS, readCall, type ReadOptions,
+  REQUEST_OPTIONS, type RequestOptions, TEXT,
+} from './options.ts';
+import {
+  type ApiRequest, LIST_OPTIONS, listItems, type ListOptions, type Sender, sendForJson, sendJson,
 } from './sender.ts';
 import type { Optional, Position } from './types.ts';
 
@@ -91,69 +94,88 @@ export class Webhooks {
 
   /** Sends every change from now on to `url`; the secret is shown only here. */
   create(webhook: NewWebhook, options: RequestOptions = {}): Promise<WebhookWithSecret> {
-    return this.#send('POST', WEBHOOKS, options, webhook);
+    return this.#send('create', [[webhook, OBJECT]], options, 'POST', () => WEBHOOKS, webhook);
   }
 
   list(options: ListOptions = {}): AsyncGenerator<Webhook, void, void> {
-    return listItems(this.#sender, WEBHOOKS, 'webhooks', options);
+    const call = readCall('webhooks.list', [], options, LIST_OPTIONS);
+    return listItems(this.#sender, WEBHOOKS, 'webhooks', call);
   }
 
   /** @throws NotFoundError, as all of the following */
-  get(id: string, options: RequestOptions = {}): Promise<Webhook> {
-    return this.#send('GET', formatPath(id), options);
+  async get(id: string, options: ReadOptions = {}): Promise<Webhook> {
+    const [request] = readCall('webhooks.get', [[id, TEXT]], options, READ_OPTIONS);
+    return sendForJson(this.#sender, { ...request, method: 'GET', path: formatPath(id) });
   }
 
   patch(id: string, patch: WebhookPatch, options: RequestOptions = {}): Promise<Webhook> {
-    return this.#send('PATCH', formatPath(id), options, patch);
+    const args: Arguments = [[id, TEXT], [patch, OBJECT]];
+    return this.#send('patch', args, options, 'PATCH', () => formatPath(id), patch);
   }
 
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
-    const request = { ...options, method: 'DELETE', path: formatPath(id) } as const;
-    await this.#sender.send(request, (response) => response.text());
+    const [request] = readCall('webhooks.delete', [[id, TEXT]], options, REQUEST_OPTIONS);
+    await this.#sender.send({
+      ...request, method: 'DELETE', path: formatPath(id),
+    }, (response) => response.text());
   }
 
   /** The latest 200 attempts, newest first. */
   deliveries(id: string, options: ListOptions = {}): AsyncGenerator<WebhookAttempt, void, void> {
-    return listItems(this.#sender, `${formatPath(id)}/deliveries`, 'deliveries', options);
+    const call = readCall('webhooks.deliveries', [[id, TEXT]], options, LIST_OPTIONS);
+    return listItems(this.#sender, `${formatPath(id)}/deliveries`, 'deliveries', call);
   }
 
   /** An attempt with its request and response. @param n Number of the attempt. */
-  delivery(id: string, n: number, options: RequestOptions = {}): Promise<WebhookAttemptDetail> {
-    return this.#send('GET', `${formatPath(id)}/deliveries/${n}`, options);
+  async delivery(
+    id: string, n: number, options: ReadOptions = {},
+  ): Promise<WebhookAttemptDetail> {
+    const args: Arguments = [[id, TEXT], [n, INTEGER]];
+    const [request] = readCall('webhooks.delivery', args, options, READ_OPTIONS);
+    const path = `${formatPath(id)}/deliveries/${n}`;
+    return sendForJson(this.#sender, { ...request, method: 'GET', path });
   }
 
   /** Sends the message of an attempt again, with the same id. @throws ResyncRequiredError */
   resend(id: string, n: number, options: RequestOptions = {}): Promise<WebhookAttempt> {
-    return this.#send('POST', `${formatPath(id)}/deliveries/${n}/resend`, options);
+    return this.#send('resend', [[id, TEXT], [n, INTEGER]], options, 'POST', () =>
+      `${formatPath(id)}/deliveries/${n}/resend`);
   }
 
   /** Makes the next attempt due now; a disabled webhook becomes active. */
   retry(id: string, options: RequestOptions = {}): Promise<Webhook> {
-    return this.#send('POST', `${formatPath(id)}/retry`, options);
+    return this.#send('retry', [[id, TEXT]], options, 'POST', () => `${formatPath(id)}/retry`);
   }
 
   /** Sends a test message now. */
   test(id: string, options: RequestOptions = {}): Promise<WebhookAttempt> {
-    return this.#send('POST', `${formatPath(id)}/test`, options);
+    return this.#send('test', [[id, TEXT]], options, 'POST', () => `${formatPath(id)}/test`);
   }
 
   /** Sends all changes after a position again. @throws ResyncRequiredError */
   replay(id: string, position: Position, options: RequestOptions = {}): Promise<Webhook> {
-    return this.#send('POST', `${formatPath(id)}/replay`, options, { position });
+    const args: Arguments = [[id, TEXT], [position, POSITION]];
+    return this.#send('replay', args, options, 'POST', () => `${formatPath(id)}/replay`,
+      { position });
   }
 
   /** @param overlap How long the old secret also signs, such as `24h` (default) or `0s`. */
   rotateSecret(
     id: string, overlap = '24h', options: RequestOptions = {},
   ): Promise<WebhookWithSecret> {
-    return this.#send('POST', `${formatPath(id)}/rotate-secret`, options, { overlap });
+    const args: Arguments = [[id, TEXT], [overlap, TEXT]];
+    return this.#send('rotateSecret', args, options, 'POST', () =>
+      `${formatPath(id)}/rotate-secret`, { overlap });
   }
 
-  #send<Result>(
-    method: ApiRequest['method'], path: string, options: RequestOptions, value?: object,
+  /** @param findPath Called once the arguments are checked. */
+  async #send<Result>(
+    name: string, args: Arguments, options: RequestOptions, method: ApiRequest['method'],
+    findPath: () => string, value?: object,
   ): Promise<Result> {
-    const request = { ...options, method, path };
-    return value ? sendJson(this.#sender, request, value) : sendForJson(this.#sender, request);
+    const [request] = readCall(`webhooks.${name}`, args, options, REQUEST_OPTIONS);
+    const sent = { ...request, method, path: findPath() };
+    return value ? sendJson(this.#sender, sent, value) : sendForJson(this.#sender, sent);
   }
 }
 

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { authorize, findProgramCaller, type HostCaller } from '../api/authenticate.ts';
 import type { ApiRequest as RouteRequest } from '../api/route.ts';
 import type { AppContext } from '../app-context.ts';
+import { ApiError, createApiError, parseObject, toProblem } from '../client/errors.ts';
 import type { ApiRequest, ApiResponse, Sender } from '../client/sender.ts';
 import { formatQuery } from '../client/transport.ts';
 import { AppError } from '../domain/error.ts';
@@ -15,7 +16,9 @@ import { decompress, parseBody } from '../http/request/body.ts';
 import { negotiate } from '../http/request/negotiate.ts';
 import { parseQuery } from '../http/request/query.ts';
 import { startRequestRecord } from '../http/request-record.ts';
+import { createProblem } from '../http/response/problem.ts';
 import { isStream, type Reply } from '../http/response/reply.ts';
+import { parseRetryAfter } from '../runtime/backoff.ts';
 
 /** Sends the requests of one seller to the routes of an app. */
 export function openInProcess(context: AppContext, host: HostCaller): Sender {
@@ -28,7 +31,7 @@ export function openInProcess(context: AppContext, host: HostCaller): Sender {
         return await read(call.respond(reply));
       } catch (error) {
         call.end();
-        throw error;
+        throw call.toApiError(error);
       }
     },
   };
@@ -46,12 +49,11 @@ async function dispatch(
   const caller = await findCaller();
   const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
   const mediaType = headers['content-type'] ?? '';
-  const { content, parameters: queryText } = prepare(path, () =>
-    ({ content: body?.() ?? '', parameters: formatQuery(query).slice(1) }));
+  const content = body?.() ?? '';
   const routeRequest: RouteRequest = {
     caller, parameters, reauthorize,
     prefix: context.basePath,
-    query: parseQuery(queryText, route.query),
+    query: parseQuery(formatQuery(query).slice(1), route.query),
     mediaType: negotiate(headers['accept'], route.produces),
     headers: {
       ...headers,
@@ -76,20 +78,10 @@ async function dispatch(
   return route.handle(routeRequest, context);
 }
 
-/** Formats what a program has passed, which may be cyclic, or no date, for example. */
-function prepare<Prepared>(path: string, format: () => Prepared): Prepared {
-  try {
-    return format();
-  } catch (error) {
-    const detail = `An argument cannot be sent to ${path}: ${String(error)}`;
-    throw new AppError('invalid_data', detail, { cause: error });
-  }
-}
-
 /** A call in flight: what a guarded stream sees as the connection of its client. */
 class Call extends EventEmitter {
   readonly #context: AppContext;
-  readonly #callerSignal: AbortSignal | undefined;
+  readonly #request: ApiRequest;
   readonly #abortListener: Disposable;
   #isEnded = false;
   /** A reader in this process always takes the next chunk. */
@@ -97,12 +89,13 @@ class Call extends EventEmitter {
   /** Aborted when the caller aborts, or the app closes. */
   readonly signal: AbortSignal;
 
-  constructor(context: AppContext, { signal }: ApiRequest) {
+  constructor(context: AppContext, request: ApiRequest) {
     super();
+    const { signal } = request;
     const { inFlight } = context;
     if (inFlight.closing.aborted) throw shopClosed();
     this.#context = context;
-    this.#callerSignal = signal;
+    this.#request = request;
     inFlight.begin();
     this.signal = signal ? AbortSignal.any([inFlight.closing, signal]) : inFlight.closing;
     this.#abortListener = addAbortListener(this.signal, () => this.destroy());
@@ -125,6 +118,7 @@ class Call extends EventEmitter {
 
   respond({ status, headers, body = '' }: Reply): ApiResponse {
     if (!isStream(body)) this.end();
+    this.#notify(status, headers);
     const chunks = () => this.#read(body);
     return {
       status,
@@ -140,11 +134,28 @@ class Call extends EventEmitter {
       for await (const chunk of isStream(body) ? body : [body]) {
         yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       }
-      this.#callerSignal?.throwIfAborted();
+      this.#request.signal?.throwIfAborted();
       if (this.signal.aborted) throw shopClosed();
+    } catch (error) {
+      throw this.toApiError(error);
     } finally {
       this.end();
     }
+  }
+
+  /** The error that a client gets over HTTP. What the program's own code throws stays as it is. */
+  toApiError(error: unknown): unknown {
+    if (!(error instanceof AppError) || error instanceof ApiError) return error;
+    const { status, headers, body } = createProblem(error, this.#context.report);
+    this.#notify(status, headers);
+    const retryAfterSeconds = parseRetryAfter(String(headers['retry-after']), undefined);
+    const problem = toProblem(parseObject(String(body)), status);
+    return createApiError(problem, { retryAfterSeconds, cause: error });
+  }
+
+  #notify(status: number, fields: Reply['headers']): void {
+    const { method, path, onResponse } = this.#request;
+    onResponse?.({ method, url: path, attempt: 1, status, headers: new Headers(fields) });
   }
 }
 

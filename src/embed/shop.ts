@@ -14,7 +14,6 @@ import type { BindAddress } from '../http/server/bind.ts';
 import { type Listener, listen } from '../http/server/listener.ts';
 import type { Store } from '../store/store.ts';
 import { Keys, Sellers } from './administration.ts';
-import { checkArguments } from './checked-api.ts';
 import { listenToCommits } from './commit-listener.ts';
 import { createFetch } from './fetch.ts';
 import { openInProcess, shopClosed } from './in-process.ts';
@@ -149,7 +148,7 @@ function openCatalogue(
   const host = {
     seller: readValue(seller, method, parseText), ...readArgument(actOptions, method, ACT_OPTIONS),
   };
-  return checkArguments(new SellerApi(openInProcess(context, host)));
+  return new SellerApi(openInProcess(context, host));
 }
 
 /** The app, with what its features have started. */

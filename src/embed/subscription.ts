@@ -14,7 +14,8 @@ import { invalid } from '../domain/validation.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 
 /** `after` is a position: the last one that the program has processed, or that of an export. */
-export type SubscribeOptions = Omit<ChangesOptions, 'live' | 'timeoutMs'>;
+export type SubscribeOptions =
+  Pick<ChangesOptions, 'after' | 'types' | 'import' | 'signal' | 'onPosition'>;
 
 /** Called with the next change once the promise that it returned is resolved. */
 export type OnChange = (change: Change) => unknown;

@@ -107,7 +107,7 @@ test("reads Retry-After as a date by the server's clock, and as any number", asy
     const { open, requests } = await serve(t, fail(429, 'rate-limited', headers));
     await assert.rejects(open({ retries: 0 }).products.get('prd_1'), (error) => {
       assert.ok(error instanceof ApiError);
-      assert.equal(error.retryAfter, expected, sent);
+      assert.equal(error.retryAfterSeconds, expected, sent);
       return true;
     });
     assert.equal(requests.length, 1);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { routes } from '../../src/api/routes.ts';
 import { type Change, SellerClient } from '../../src/client/index.ts';
 import { SellerApi } from '../../src/client/seller-client.ts';
@@ -109,6 +110,21 @@ test('updates a product despite concurrent changes', async (t) => {
     throw new RangeError(`Too few: ${read.stock}`);
   }), /Too few: 5/);
   assert.equal(calls, 1);
+});
+
+test('waits for the patch of an async update', async (t) => {
+  const server = await startServer(t);
+  const { key } = await server.makeSeller();
+  const shop = new SellerClient({ baseUrl: `http://127.0.0.1:${server.port}`, key });
+  const { id } = await shop.products.create(MUG);
+  const { stock } = await shop.products.update(id, async (product) => {
+    await setImmediate();
+    return { stock: product.stock + 2 };
+  });
+  assert.equal(stock, MUG.stock + 2);
+  await assert.rejects(shop.products.update(id, async () => {
+    throw new RangeError('No such price');
+  }), /No such price/);
 });
 
 test('gives up an update that always conflicts', async () => {

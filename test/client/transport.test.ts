@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import {
   ApiError, ConnectionError, InvalidDataError, NotFoundError, RateLimitedError,
-  ResyncRequiredError, SellerClient, TimeoutError,
+  ResyncRequiredError, SellerClient, TimeoutError, UnavailableError,
 } from '../../src/client/index.ts';
 import { breakOff, fail, KEY, MUG, serve, succeed } from './answers.ts';
 import { mockTimers } from './timers.ts';
@@ -28,6 +28,69 @@ test('sends the Idempotency-Key of the caller, and none with a read', async (t) 
     ['"order-7"', undefined]);
 });
 
+test('repeats a request as often as its caller allows', async (t) => {
+  const { open, requests } = await serve(t, fail(503, 'unavailable', { 'retry-after': '0' }));
+  await assert.rejects(open().products.get('prd_1', { retries: 0 }), UnavailableError);
+  assert.equal(requests.length, 1);
+  await assert.rejects(open({ retries: 0 }).products.create(MUG, { retries: 1 }), UnavailableError);
+  assert.equal(requests.length, 3);
+});
+
+test('calls hooks with each request and response, but not with the key', async (t) => {
+  const { open, requests } = await serve(
+    t, fail(503, 'unavailable', { 'retry-after': '0' }), succeed);
+  const seen: unknown[] = [];
+  const shop = open({
+    onRequest({ method, url, attempt, headers }) {
+      seen.push(`${method} ${new URL(url).pathname} ${attempt} ${headers.get('x-api-key')}`);
+      headers.set('traceparent', `trace-${attempt}`);
+      headers.set('x-api-key', 'spk_of_a_hook');
+    },
+    onResponse: ({ status, headers }) => seen.push(status, headers.get('retry-after')),
+  });
+  await shop.products.get('prd_1', { onResponse: ({ attempt }) => seen.push(attempt) });
+  const path = 'GET /api/v1/products/prd_1';
+  assert.deepEqual(seen, [`${path} 1 null`, 503, '0', 1, `${path} 2 null`, 200, null, 2]);
+  assert.deepEqual(requests.map(({ headers }) => [headers['traceparent'], headers['x-api-key']]),
+    [['trace-1', KEY], ['trace-2', KEY]]);
+});
+
+test('ends a request with the error of a hook, and does not repeat it', async (t) => {
+  const { open, requests } = await serve(t, succeed);
+  const fault = new TypeError('A bug of the program');
+  const hook = () => { throw fault; };
+  await assert.rejects(open({ onRequest: hook }).products.get('prd_1'), (error) => error === fault);
+  assert.equal(requests.length, 0);
+  for (const call of [
+    () => open({ onResponse: hook }).products.get('prd_1'),
+    () => open().products.get('prd_1', { onResponse: hook }),
+  ]) await assert.rejects(call, (error) => error === fault);
+  assert.equal(requests.length, 2);
+});
+
+test('rejects options of a client that it does not know or cannot use', () => {
+  const options = { baseUrl: 'https://shop.invalid', key: KEY };
+  for (const [wrong, message] of [
+    [{ ...options, timeout: 5 }, /timeout: Is not an option/],
+    [{ ...options, timeout_ms: 5 }, /timeout_ms: .*Write timeoutMs\./],
+    [{ ...options, timeoutMs: 2 ** 31 }, /timeoutMs: Must be whole milliseconds/],
+    [{ ...options, retries: -1 }, /retries: Must be a whole number/],
+    [{ ...options, baseUrl: 'ftp://x' }, /baseUrl: Must be an http or https URL/],
+    [{ ...options, baseUrl: undefined }, /baseUrl: Must be/],
+    [{ ...options, key: 'with space' }, /key: Must be an API key/],
+    [{ baseUrl: options.baseUrl }, /key: Must be an API key/],
+    [undefined, /options: Must be an object/],
+  ] as const) {
+    // The cast: as a program in JavaScript passes them.
+    assert.throws(() => new SellerClient(wrong as never), (error) => {
+      assert.ok(error instanceof InvalidDataError);
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /with space/);
+      return true;
+    });
+  }
+});
+
 test('waits for the Retry-After time', async (t) => {
   const { open, requests } = await serve(
     t, fail(429, 'rate-limited', { 'retry-after': '20' }), succeed);
@@ -45,7 +108,7 @@ test('does not wait longer than 30 s, but leaves the retry to the caller', async
   const { open, requests } = await serve(t, fail(429, 'rate-limited', { 'retry-after': '31' }));
   await assert.rejects(open().products.get('prd_1'), (error) => {
     assert.ok(error instanceof RateLimitedError);
-    assert.equal(error.retryAfter, 31);
+    assert.equal(error.retryAfterSeconds, 31);
     return true;
   });
   assert.equal(requests.length, 1);

@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { SellerClient } from '../../src/client/index.ts';
+import {
+  type ApiError, InvalidDataError, NotFoundError, PreconditionFailedError, ResyncRequiredError,
+  type SellerApi, SellerClient, SkuTakenError, StockRejectedError,
+} from '../../src/client/index.ts';
 import { hashCode } from '../../src/domain/access/human-code.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { parseSellerId } from '../../src/domain/id.ts';
@@ -25,7 +28,7 @@ async function openShop(t: TestContext, options: ShopOptions = {}) {
 }
 
 /** The expected members of an AppError. */
-function appError(code: string, pointers: readonly string[] = []) {
+function appError(code: string, pointers: readonly (string | undefined)[] = []) {
   return (error: unknown) => {
     assert.ok(error instanceof AppError, String(error));
     assert.equal(error.code, code);
@@ -118,7 +121,8 @@ test('throws AppErrors with the issues that the API returns in problems', async 
   await assert.rejects(shop.keys.create(id, { name: 'x', scopes: 'all' as never }),
     appError('invalid_data', ['/scopes']));
   await assert.rejects(shop.keys.create('sel_x', { name: 'x' }), appError('not_found'));
-  await assert.rejects(api.products.create(undefined as never), appError('invalid_data', ['']));
+  await assert.rejects(api.products.create(undefined as never),
+    appError('invalid_data', [undefined]));
   await assert.rejects(createShop({} as never), appError('invalid_data', ['']));
 });
 
@@ -296,5 +300,36 @@ test('shares a store among shops, which stays open until the program closes it',
   for (const [location, message] of tests) {
     // The cast: a wrong shape, as from JavaScript.
     await assert.rejects(openSharedStore(location as { folder: string }), message);
+  }
+});
+
+test('rejects with the errors of the client', async (t) => {
+  const { shop, id, api } = await openShop(t);
+  const { key } = await shop.keys.create(id, { name: 'client' });
+  const client = new SellerClient({
+    baseUrl: 'http://shop.test', key, fetch: (url, init) => shop.fetch(new Request(url, init)),
+  });
+  await api.products.create(MUG);
+  // The casts: as a program in JavaScript calls them.
+  for (const [Class, call] of [
+    [SkuTakenError, (seller) => seller.products.create(MUG)],
+    [InvalidDataError, (seller) =>
+      seller.products.create({ ...MUG, price: -1, color: 'red' } as never)],
+    [InvalidDataError, (seller) => seller.products.listPage({ limit: 0 })],
+    [InvalidDataError, (seller) => seller.products.get(7 as never)],
+    [NotFoundError, (seller) => seller.products.get('prd_1')],
+    [PreconditionFailedError, (seller) => seller.products.delete({ sku: 'MUG-1' }, { ifMatch: 9 })],
+    [StockRejectedError, (seller) =>
+      seller.stock.sync([{ sku: 'MUG-1', set: 1 }, { sku: 'NO', set: 1 }], { atomic: true })],
+    [ResyncRequiredError, (seller) => seller.changes({ after: 'aaaaa-1' }).next()],
+    [InvalidDataError, (seller) => seller.imports.revert({} as never)],
+  ] as readonly (readonly [typeof ApiError, (seller: SellerApi) => Promise<unknown>])[]) {
+    const [direct, remote] = await Promise.all([api, client].map(async (seller) => {
+      const error = await call(seller).then(() => undefined, (reason: unknown) => reason);
+      assert.ok(error instanceof Class, `${String(call)}: ${String(error)}`);
+      const { name, message, code, status, issues, problem, retryAfterSeconds } = error;
+      return { name, message, code, status, issues, problem, retryAfterSeconds };
+    }));
+    assert.deepEqual(direct, remote);
   }
 });

@@ -120,7 +120,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
     const reason = synced.rejection === 'failures'
       ? `${tally.failed} of ${entries.length} changes failed, and the request is atomic.`
       : explainZeroLimit(
-        zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or send "force":true',
+        zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or set force to true',
       );
     throw new AppError('sync_refused', `${reason} Nothing was changed.`, { members: format(0, 0) });
   }
@@ -224,7 +224,7 @@ function openTarget(
   if (!isStocktake) return target;
   return createStocktakeTarget({
     target, isDryRun, position, stocktake: store.openStocktake(sellerId),
-    override: 'raise zero_limit or send force=true',
+    override: 'raise zero_limit or set force to true',
     zeroLimitPercent: options.force ? 100 : options.zero_limit,
   });
 }

@@ -21,7 +21,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 
 /** Parameters that remedies name. The names of columns that `map` has may contain spaces. */
 const FILE_PARAMETER =
-  /\b(mode|encoding|decimal|short_rows|sku_from|duplicates|sheet|map)=((?<=map=)[^.,"]+|[\w+-]+)/g;
+  /\b(mode|encoding|decimal|shortRows|skuFrom|duplicates|sheet|map)=((?<=map=)[^.,"]+|[\w+-]+)/g;
 
 interface Details extends ErrorOptions {
   readonly wasReached?: boolean;
@@ -53,7 +53,7 @@ export function explainFailure(error: unknown): unknown {
   const retryAfterMs = findRetryDelay(error);
   const isTemporary = retryAfterMs !== undefined;
   if (error instanceof ApiError) {
-    const text = explainProblem(error.problem);
+    const text = explainProblem(error);
     const cause = { cause: error };
     if (isTemporary) return new TemporaryFailure(text, { retryAfterMs, ...cause });
     if (error.problem.type === UNEXPECTED_RESPONSE) {
@@ -82,10 +82,12 @@ export function findProblem(failure: unknown): Problem | undefined {
   return failure instanceof Error ? findProblem(failure.cause) : undefined;
 }
 
-function explainProblem({ type, title, detail, errors, instance, ...members }: Problem): string {
-  if (type === UNEXPECTED_RESPONSE) return printable(detail);
+function explainProblem({ problem, publicDetail, issues }: ApiError): string {
+  const { type, title, instance, ...members } = problem;
+  const detail = printable(publicDetail);
+  if (type === UNEXPECTED_RESPONSE) return detail;
   const counts = formatCounts(asMembers(members['summary']));
-  const parts = [`${printable(title)}.`, toFlags(printable(detail)), formatIssues(errors)];
+  const parts = [`${printable(title)}.`, toFlags(detail), formatIssues(issues)];
   return [...parts, printable(instance), counts && `Before that: ${counts}.`].filter(Boolean)
     .join(' ');
 }
@@ -124,24 +126,28 @@ export function formatIssues(issues: unknown): string {
     const { pointer, parameter, detail } = asMembers(issue);
     // A parameter is the value of a flag.
     const name = parameter === undefined ? printable(pointer).replace(/^\//, '')
-      : `--${printable(parameter).replaceAll('_', '-')}`;
+      : `--${toKebabCase(printable(parameter))}`;
     return [name, toFlags(printable(detail))].filter(Boolean).join(': ');
   }).join(' ');
 }
 
 /**
- * A text from the server with its parameters as flags: `decimal=comma` as `--decimal comma`. The
+ * A text from the client with its options as flags: `decimal=comma` as `--decimal comma`. The
  * counts of its summary are printed in words.
  */
 export function toFlags(text: string): string {
   const words = text.replace('to POST /api/v1/stock, not as an import', 'with "stock sync"')
-    .replace(/\bzero_limit\b/, '--zero-limit').replace('send force=true', 'add --force')
+    .replace(/\bzeroLimit\b/, '--zero-limit').replace('set force to true', 'add --force')
     .replace('as text/csv', 'with --format csv')
     .replace('The summary counts the results until then. ', '');
   return words.replaceAll(FILE_PARAMETER, (_, name: string, value: string) => {
-    const flag = `--${name.replace('_', '-')}`;
+    const flag = `--${toKebabCase(name)}`;
     return /\s/.test(value) ? `${flag} "${value}"` : `${flag} ${value}`;
   });
+}
+
+function toKebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** The members of an object; none of anything else. */

@@ -75,7 +75,7 @@ function findKey(
 /** The position of the catalogue now. Needs the scope `products:read`. */
 export async function findPosition({ products }: SellerClient): Promise<Position> {
   // An export has the position, and nothing has changed since the end of all positions.
-  const file = await products.export({ format: 'ndjson', changed_since: Number.MAX_SAFE_INTEGER });
+  const file = await products.export({ format: 'ndjson', changedSince: Number.MAX_SAFE_INTEGER });
   for await (const _ of file); // reads it to its end
   return file.position;
 }

@@ -49,7 +49,7 @@ async function send(input: Input, isDryRun: boolean): Promise<RevertSummary> {
   const selection = readSelection(input);
   const client = openClient(input);
   const { 'idempotency-key': idempotencyKey = randomUUID() } = flags;
-  const options = { force: flags['force'] !== undefined, dry_run: isDryRun, idempotencyKey };
+  const options = { force: flags['force'] !== undefined, dryRun: isDryRun, idempotencyKey };
   const printed = new Set<string>();
   try {
     return await withRetries(async () => {

@@ -93,7 +93,11 @@ export const exportProducts = remoteCommand({
 /** The server parses the texts. */
 export function readFilters(flags: Input['flags']): Omit<ExportOptions, 'format'> {
   return Object.fromEntries(Object.keys(FILTERS).flatMap((name) =>
-    (flags[name] === undefined ? [] : [[name.replaceAll('-', '_'), flags[name]]])));
+    (flags[name] === undefined ? [] : [[toCamelCase(name), flags[name]]])));
+}
+
+function toCamelCase(flag: string): string {
+  return flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Passes the rows to `write` and shows progress. */

@@ -30,7 +30,7 @@ export interface FileRun<Line> {
   readonly progressStream: CommandIo['stderr'] | undefined;
   /** Sends the bytes once. */
   send(
-    body: AsyncIterable<Uint8Array>, file: Pick<ImportOptions, 'type' | 'isGzip' | 'file_name'>,
+    body: AsyncIterable<Uint8Array>, file: Pick<ImportOptions, 'type' | 'isGzip' | 'fileName'>,
   ): Promise<Report<Line, unknown>>;
   /** Undefined for a line about a row that was not rejected. */
   readRejected(line: Line): RejectedRow | undefined;
@@ -118,7 +118,7 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   };
   const report = await run.send(readSource(source, onSent), {
     type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
-    file_name: source.path === '-' ? undefined : formatFileName(source.path),
+    fileName: source.path === '-' ? undefined : formatFileName(source.path),
   });
   for await (const line of report) {
     const row = run.readRejected(line);

@@ -66,7 +66,7 @@ export const importProducts = remoteCommand({
       source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr,
       send: (body, file) => client.products.import(body, { ...options, ...file }),
       readRejected: (row) => (row.status === 'failed' ? readRejectedRow(row) : undefined),
-    }, options.dry_run ? undefined : RESUME, input);
+    }, options.dryRun ? undefined : RESUME, input);
     report(input, outcome, source.format);
   },
 });
@@ -77,7 +77,7 @@ function readOptions(flags: Input['flags']): ImportOptions {
     // The casts: the server checks them.
     mode: mode as ImportOptions['mode'], duplicates: duplicates as ImportOptions['duplicates'],
     idempotencyKey: randomUUID(), map, default: defaults,
-    ...(flags['dry-run'] !== undefined && { dry_run: true }),
+    ...(flags['dry-run'] !== undefined && { dryRun: true }),
     ...readCsvOptions(flags),
   };
 }

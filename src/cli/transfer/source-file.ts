@@ -62,8 +62,8 @@ export const CSV_FLAGS = {
 };
 
 export function readCsvOptions(flags: Input['flags']): CsvOptions {
-  const { encoding, decimal, sheet, 'short-rows': short_rows, 'sku-from': sku_from } = flags;
-  return { encoding, sheet, decimal, short_rows, sku_from } as CsvOptions; // the server checks them
+  const { encoding, decimal, sheet, 'short-rows': shortRows, 'sku-from': skuFrom } = flags;
+  return { encoding, sheet, decimal, shortRows, skuFrom } as CsvOptions; // the server checks them
 }
 
 /** The file does not exist, or cannot be read. */

@@ -17,7 +17,7 @@ import { CSV_FLAGS, readCsvOptions, type SourceFile } from './source-file.ts';
 /** Parameters of `POST /api/v1/stock`. */
 export interface StockOptions extends CsvOptions, Pick<
   StockStreamOptions,
-  'source' | 'reason' | 'duplicates' | 'complete' | 'zero_limit' | 'force' | 'dry_run'
+  'source' | 'reason' | 'duplicates' | 'complete' | 'zeroLimit' | 'force' | 'dryRun'
 > {
   readonly map?: string | undefined;
 }
@@ -56,16 +56,16 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
     ...(zeroLimit !== undefined && {
-      zero_limit: readNumber(flags, 'zero-limit', 0, ZERO_LIMIT_PERCENT),
+      zeroLimit: readNumber(flags, 'zero-limit', 0, ZERO_LIMIT_PERCENT),
     }),
     ...(force !== undefined && { force: true }),
-    ...(flags['dry-run'] !== undefined && { dry_run: true }),
+    ...(flags['dry-run'] !== undefined && { dryRun: true }),
   };
 }
 
 /** Options for a file of this name: rejected rows are only a part of a stocktake. */
 export function adaptOptions(name: string, options: StockOptions): StockOptions {
-  const { complete, zero_limit, force, ...others } = options;
+  const { complete, zeroLimit, force, ...others } = options;
   return isRejectedRowsFile(name) ? others : options;
 }
 

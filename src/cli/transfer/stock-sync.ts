@@ -71,7 +71,7 @@ async function send(input: Input): Promise<FileOutcome> {
   const run = createStockRun(client, source, rejected, options);
   return transferFile<StockLine>(
     { ...run, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr },
-    options.dry_run ? undefined : resume, input,
+    options.dryRun ? undefined : resume, input,
   );
 }
 

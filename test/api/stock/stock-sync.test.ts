@@ -175,7 +175,7 @@ test('rejects a stocktake that would zero more than its limit, unless forced',
       const answer = await sendStock(seller, { changes, complete: true, ...members });
       assert.equal(answer.status, 409);
       const problem = answer.json();
-      assert.match(problem.detail, /^2 products are not named .*zero_limit.*"force":true/);
+      assert.match(problem.detail, /^2 products are not named .*zero_limit or set force to true/);
       assert.deepEqual(statusesOf(problem), ['ok', 'ok']);
       assert.deepEqual([problem.applied, problem.zeroed, problem.position], [0, 0, 4]);
     }

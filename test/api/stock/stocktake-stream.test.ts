@@ -173,7 +173,7 @@ test('checks the zero limit before the first product is set to 0', async (t) => 
   assert.deepEqual([last.problem.status, last.problem.type],
     [409, 'urn:problem-type:seller-product-api:sync-refused']);
   assert.match(last.problem.detail, /^2 products are not named and would be set to 0: over 50 % /);
-  assert.match(last.problem.detail, /zero_limit or send force=true\. No product was set to 0\. /);
+  assert.match(last.problem.detail, /zero_limit or set force to true\. No product was set to 0\. /);
   assert.deepEqual(last.problem.summary,
     { applied: 1, unchanged: 0, failed: 0, zeroed: 0, position: 4 });
   assert.deepEqual(await readStocks(seller), { A: 4, B: 5, C: 5 });

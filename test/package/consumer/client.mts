@@ -79,7 +79,7 @@ export async function follow(baseUrl: string, key: string): Promise<void> {
     }
   } catch (error) {
     if (error instanceof ResyncRequiredError) console.log(error.code);
-    else if (error instanceof RateLimitedError) console.log(error.retryAfter?.toFixed());
+    else if (error instanceof RateLimitedError) console.log(error.retryAfterSeconds?.toFixed());
     else if (error instanceof InvalidDataError) console.log(error.issues[0]?.pointer);
     else if (error instanceof SkuTakenError || error instanceof StockRejectedError
       || error instanceof NotFoundError || error instanceof PreconditionFailedError
