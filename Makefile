@@ -39,8 +39,8 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test test-postgres coverage test-all test-packages test-faults \
-  test-browser mutants mutants-subset fuzz bench limits audit sbom sbom-dev pack api-surface \
-  executable image minimal test-minimal fixture print-node clean
+  test-browser mutants mutants-subset fuzz bench limits audit sbom sbom-dev pack pack-client \
+  api-surface executable image minimal test-minimal fixture print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -132,6 +132,10 @@ sbom-dev: ## the same with the development packages
 
 pack: node_modules ## build and pack the npm package: the same bytes on every machine
 	@$(PACKAGE) && npm pack --silent --pack-destination . "$$folder"
+
+pack-client: node_modules ## the same of the client alone, seller-product-api-client
+	@$(PACKAGE) && $(NODE) .toolchain/build-client.ts "$$folder" && \
+	  npm pack --silent --pack-destination . "$$folder"
 
 executable: node_modules ## build ./seller-api, which needs neither Node nor other files
 	@$(PACKAGE) && $(NODE) .toolchain/build-executable.ts "$$folder" $(EXECUTABLE)

@@ -15,8 +15,11 @@ import type { ApiRequest, ApiResponse, Query, Sender } from './sender.ts';
 export interface TransportOptions {
   /** Where the server is, with its path if it has one: `https://shop.example/shop`. */
   readonly baseUrl: string | URL;
-  /** The API key. It is sent as a header and to no other origin. */
-  readonly key: string;
+  /**
+   * The API key. It is sent as a header and to no other origin. Null for none: in the pages of a
+   * program that signs its users in itself (`authenticate` of the shop), with the page's cookies.
+   */
+  readonly key: string | null;
   /**
    * How long the server may be silent, in milliseconds, before and within a response. Default
    * 60,000: a request may wait for changes for 30 s, and live streams send something every 15 s.
@@ -46,7 +49,7 @@ export interface SentRequest extends Omit<ReceivedResponse, 'status'> {
 const OPEN_OPTIONS: OptionTable<OpenOptions> = {
   baseUrl: [(value) => findBaseUrl(value) !== undefined, 'an http or https URL without a query',
     'required'],
-  key: [(value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+  key: [(value) => value === null || (typeof value === 'string' && /^[!-~]+$/.test(value)),
     'an API key: spk_ and 36 letters and digits'],
   timeoutMs: DELAY, retries: COUNT, responseLimitCharacters: COUNT, fetch: FUNCTION,
   onRequest: FUNCTION, onResponse: FUNCTION,
@@ -65,6 +68,9 @@ const BACKOFF: Backoff = { firstMs: 250, limitMs: 30_000 };
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 /** Codes of connections that fail in the same way next time: unknown hosts, TLS, no HTTP. */
 const FINAL = /ENOTFOUND|BLOCKED|CERT|SIGNATURE|ALTNAME|TLS|SSL|EPROTO|HPE_/;
+
+/** Browsers send no stream, or not over HTTP/1.1: there, a body is sent as a whole. */
+const IS_PAGE = 'location' in globalThis;
 
 /** Without a key, for what needs none. */
 type OpenOptions = Omit<TransportOptions, 'key'> & Partial<Pick<TransportOptions, 'key'>>;
@@ -124,20 +130,21 @@ export class Transport implements Sender {
     const url = `${this.baseUrl}${request.path}${formatQuery(request.query)}`;
     const headers = new Headers(fields);
     onRequest?.({ method, url, attempt, headers });
-    if (key !== undefined) headers.set('x-api-key', key);
+    if (key) headers.set('x-api-key', key);
     const silence = new Silence(timeoutMs, this.baseUrl, signal);
     try {
       const content = request.body?.();
-      const isStream = content !== undefined && typeof content !== 'string';
+      const stream = typeof content === 'object' ? openUpload(content, silence) : undefined;
+      const text = typeof content === 'string' ? content : null;
       const response = await (this.#options.fetch ?? fetch)(url, {
         method,
         headers,
         // A redirect would send the key to wherever it leads.
         redirect: 'manual',
         signal: silence.signal,
-        ...(content !== undefined && { body: isStream ? openUpload(content, silence) : content }),
+        body: stream && IS_PAGE ? await new Response(stream).blob() : stream ?? text,
         // `duplex` is required for streams, and missing in the DOM's types.
-        ...(isStream && { duplex: 'half' } as object),
+        ...(stream && !IS_PAGE && { duplex: 'half' } as object),
       });
       silence.stop(); // until the body is read
       const received = { method, url, attempt, status: response.status, headers: response.headers };
@@ -162,13 +169,15 @@ export function findRetryDelay(error: unknown): number | undefined {
 /** @throws the reason of the signal */
 export async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = (): void => resolve();
-  const timer = setTimeout(end, delayMs);
-  signal?.addEventListener('abort', end);
-  await promise;
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', end);
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    signal?.addEventListener('abort', end);
+  });
   signal?.throwIfAborted();
 }
 
