@@ -97,6 +97,48 @@ test('generated clients create, list, sync, follow and import without a cast', a
     /wrong\.ts.*'string' is not assignable to type 'number'/s);
 });
 
+const ORVAL_PROGRAM = `
+import { createProduct, listProducts, patchProductBySku } from './shop.js';
+
+const headers = { 'x-api-key': process.env['SELLER_API_KEY'] ?? '' };
+const mug = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
+const created = await createProduct(mug, { headers });
+if (created.status === 201) console.log(created.data.sku, created.data.stock);
+const again = await createProduct(mug, { headers });
+if (again.status === 409) console.log(again.data.title);
+const listed = await listProducts({ stock_max: 50, fields: ['sku', 'price'] }, { headers });
+if (listed.status === 200) console.log(listed.data.products.length);
+const patched = await patchProductBySku('MUG-1', { price: 13 }, { headers });
+if (patched.status === 200) console.log(patched.data.price);
+`;
+
+test('a client that Orval generates creates, lists and changes without a cast', async (t) => {
+  const folder = makeFolder(t);
+  const packages = ['orval@8.38.0', 'typescript@5.9.3', '@types/node@26.6.6'];
+  if (!await installPackages(t, folder, packages)) return;
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({
+    compilerOptions: COMPILER_OPTIONS, include: ['*.ts'],
+  }));
+  const server = await startServer(t);
+  const url = `http://127.0.0.1:${server.port}`;
+  writeFileSync(join(folder, 'document.json'), JSON.stringify(await readDocument(server)));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'orval.config.mjs'), `export default { shop: {
+    input: './document.json',
+    output: { target: './shop.ts', client: 'fetch', baseUrl: '${url}' },
+  } };`);
+  writeFileSync(join(folder, 'program.ts'), ORVAL_PROGRAM);
+  await runTool(folder, 'orval', '--config', 'orval.config.mjs');
+  await runTool(folder, 'tsc');
+  const { key } = await server.makeSeller();
+  const { stdout } = await promisify(execFile)(process.execPath, ['out/program.js'], {
+    cwd: folder, env: { ...process.env, SELLER_API_KEY: key },
+  });
+  assert.deepEqual(stdout.split('\n'), [
+    'MUG-1 40', 'The SKU is already in use', '1', '13', '',
+  ]);
+});
+
 /** An example of the guide, which has neither a cast nor a suppressed error. */
 function readExample(name: string): string {
   const pattern = new RegExp(`<!-- example: ${name} -->\\n\`\`\`ts\\n(.*?)\`\`\``, 's');
