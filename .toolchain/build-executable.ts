@@ -6,13 +6,13 @@
  * Usage: node build-executable.ts PACKAGE OUTPUT, after build-package.ts in the folder PACKAGE
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const [folder = '', output = ''] = process.argv.slice(2);
 /** What the package needs in order to run. Executable and package have the same paths. */
-const FILES = ['package.json', 'data/*.csv', 'dist/**/*.{js,sql,txt,css,svg}'];
+const FILES = ['package.json', 'data/*.csv', 'dist/**/*.js'];
 const START = 'seller-api.js';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -25,7 +25,6 @@ if (major > 26 || (major === 26 && minor >= 10)) {
 }
 
 function build(): void {
-  const threads = readFileSync(join(folder, 'dist/executable/threads.js'), 'utf8');
   const files = globSync(FILES, { cwd: folder }).sort();
   const work = mkdtempSync(join(tmpdir(), 'seller-api-executable-'));
   try {
@@ -36,10 +35,7 @@ function build(): void {
       output: resolve(output),
       disableExperimentalSEAWarning: true,
       useVfs: true,
-      execArgv: [
-        '--max-semi-space-size=4', '--disable-sigusr1', // as in server-process.js
-        '--experimental-vfs', `--import=data:text/javascript,${encodeURIComponent(threads)}`,
-      ],
+      execArgv: ['--max-semi-space-size=4', '--disable-sigusr1'], // as in server-process.js
       assets: Object.fromEntries(files.map((file) => [file, resolve(folder, file)])),
     }));
     execFileSync(process.execPath, ['--build-sea', 'sea.json'], { cwd: work });

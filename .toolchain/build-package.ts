@@ -6,24 +6,25 @@
  * Usage: node build-package.ts FOLDER
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { keepPublicDeclarations } from './declarations.ts';
+import { embedAssets } from './embed-assets.ts';
 
 const [folder = ''] = process.argv.slice(2);
 const MODULES = join(import.meta.dirname, '../node_modules');
 const COMPILER = join(MODULES, 'typescript/bin/tsc');
 const FLAGS = [
+  // Node 20 can parse this, and say that it is too old (see src/embed/supported-node.ts).
+  '--target', 'es2024',
   '--noEmit', 'false', '--rootDir', 'src', '--outDir', 'dist', '--sourceMap',
   '--rewriteRelativeImportExtensions', '--declaration', '--declarationMap', '--stripInternal',
 ];
-/** What the server reads beside its modules. */
-const ASSETS = ['src/**/*.sql', 'src/**/*.txt', 'src/features/portal/assets/*'];
 const LAUNCHER = 'seller-api.js';
+/** What the compiler puts before its helpers. Modules have no `this`, and bundlers warn of it. */
+const GLOBAL_HELPER = /\(this && this\.__\w+\) \|\| /g;
 /** Files that are JavaScript already. */
-const SCRIPTS = [LAUNCHER, 'server-process.js'];
+const SCRIPTS = [LAUNCHER, 'node-version.js', 'server-process.js'];
 
 const manifest = JSON.parse(read('package.json'));
 const problems = compile();
@@ -36,13 +37,13 @@ if (serious.length > 0) {
   process.stderr.write(serious.map(({ text }) => `${text}\n`).join(''));
   process.exit(1);
 }
-for (const path of globSync(ASSETS, { cwd: folder })) {
-  mkdirSync(dirname(join(folder, inDist(path))), { recursive: true });
-  cpSync(join(folder, path), join(folder, inDist(path)));
+for (const path of globSync('dist/**/*.js', { cwd: folder })) {
+  write(path, read(path).replaceAll(GLOBAL_HELPER, ''));
 }
 for (const script of SCRIPTS) {
   write(`dist/${script}`, read(`src/${script}`).replaceAll(/\.ts\b/g, '.js'));
 }
+embedAssets(folder, Object.values<string>(manifest.exports).map(moduleOf));
 write('package.json', `${JSON.stringify(describePackage(), null, 2)}\n`);
 
 /** Compiles all of `src`, and returns what the compiler reports. */
@@ -61,7 +62,7 @@ function compile() {
 function describePackage() {
   const { devDependencies, ...rest } = manifest;
   const exports = Object.entries<string>(manifest.exports).map(([entry, path]) => [entry, {
-    types: `./${declarationOf(path)}`, default: `./${inDist(path).replace(/\.ts$/, '.js')}`,
+    types: `./${declarationOf(path)}`, default: `./${moduleOf(path)}`,
   }]);
   return {
     ...rest, exports: Object.fromEntries(exports), bin: { 'seller-api': `dist/${LAUNCHER}` },
@@ -71,6 +72,10 @@ function describePackage() {
 
 function inDist(path: string): string {
   return path.replace(/^(?:\.\/)?src\//, 'dist/');
+}
+
+function moduleOf(path: string): string {
+  return inDist(path).replace(/\.ts$/, '.js');
 }
 
 function declarationOf(path: string): string {

@@ -18,7 +18,6 @@ const REFERENCES = new RegExp([
   /\bimport\('(\.[^']*)'\)/,
   /\bnew URL\('([^':]*)', import\.meta\.url\)/,
   /\bjoin\(import\.meta\.dirname, '([^']*)'\)/,
-  /\bnew URL\(`([^$`:]*)\$\{extname\(import\.meta\.filename\)\}`, import\.meta\.url\)/,
 ].map(({ source }) => source).join('|'), 'gm');
 
 /** The files of `src`, and what they read beside them. */
@@ -43,10 +42,9 @@ export function reach(tree: Tree, path: string, composed: ReadonlyMap<string, st
 /** The files and folders of the project that a module names, relative to the project. */
 export function findReferences(path: string, text: string): string[] {
   const code = text.replaceAll(/^\/\*\*[^]*?\*\/$|^ +\/\*\*[^]*?\*\/$/gm, '');
-  return [...code.matchAll(REFERENCES)].map(([, statement, call, url, file, thread]) => {
-    const target = statement ?? call ?? url ?? file ?? `${thread}.ts`;
-    return normalize(join(dirname(path), target));
-  }).filter((target) => /^(?:src|test|data)\//.test(target)); // no package.json and caches
+  return [...code.matchAll(REFERENCES)].map(([, ...targets]) =>
+    normalize(join(dirname(path), targets.find((target) => target !== undefined) ?? '')))
+    .filter((target) => /^(?:src|test|data)\//.test(target)); // no package.json and caches
 }
 
 export function read(path: string): string {

@@ -2,6 +2,8 @@
  * The package's main entry: everything that a program which embeds the server may use. What is not
  * here may change in any version.
  */
+import './embed/supported-node.ts';
+
 export { type ActOptions, createShop, type Shop } from './embed/shop.ts';
 export {
   openStore, type ShopDatabase, type ShopListenOptions, type ShopLocation, type ShopOptions,

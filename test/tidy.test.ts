@@ -21,8 +21,7 @@ const STORE_ADAPTER = ['src/store/sqlite/store.ts', 'src/store/sqlite/engine/rea
 
 /** Files that start a program or a thread, or that other programs import. */
 const ENTRIES = [
-  'src/seller-api.js', 'src/server-process.js', 'src/main.ts', 'src/executable/threads.ts',
-  'src/index.ts',
+  'src/seller-api.js', 'src/server-process.js', 'src/main.ts', 'src/index.ts',
   'src/client/index.ts', 'src/client/verify-webhook.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search/search-thread.ts',
@@ -44,16 +43,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['runtime', 'domain', 'store'],
   embed: [
     'app-context.ts', 'client', 'runtime', 'domain', 'http', 'api', 'store', 'features.ts',
+    'node-version.js',
   ],
   'features.ts': ['app-context.ts', 'app.ts', 'feature.ts', 'features'],
   cli: [
     'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'client', 'embed', 'features',
     'app.ts', 'feature.ts', 'features.ts',
   ],
-  executable: [],
   'index.ts': ['client', 'domain', 'embed', 'http'],
   'main.ts': ['cli', 'server-process.js'],
-  'seller-api.js': ['main.ts', 'server-process.js'],
+  'seller-api.js': ['main.ts', 'node-version.js', 'server-process.js'],
+  'node-version.js': [],
   'server-process.js': [],
 };
 
@@ -118,7 +118,7 @@ function isCompiler(path: string, from: string): boolean {
 test('imports only types from node:http, which would load fetch and WebSocket', () => {
   const loads = sources.filter((file) =>
     findModules(file).some(({ module }) => module === 'http')
-    || /getBuiltinModule/.test(file.text.replaceAll(/^ \*.*$/gm, '')));
+    || file.text.includes("getBuiltinModule('node:http')"));
   assert.deepEqual(loads.map(({ path }) => path), ['src/runtime/node-http.ts']);
 });
 

@@ -31,7 +31,7 @@ export const KINDS: readonly Kind[] = [
     title: 'Network',
     modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'inspector'],
     names: ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'navigator'],
-    patterns: [/\bgetBuiltinModule\('[^']*'\)/g],
+    patterns: [/\bgetBuiltinModule\('node:http'\)/g],
   },
   { title: 'Files', modules: ['fs', 'fs/promises'], names: [], patterns: [] },
   {
@@ -45,7 +45,10 @@ export const KINDS: readonly Kind[] = [
     modules: ['sqlite'],
     names: [],
     // Regular expressions also have `exec`; their names are in capitals.
-    patterns: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
+    patterns: [
+      /\bgetBuiltinModule\('node:sqlite'\)/g,
+      /\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g,
+    ],
   },
   {
     title: 'Cryptography and randomness',
@@ -60,7 +63,10 @@ export const KINDS: readonly Kind[] = [
       'repl',
     ],
     names: ['eval', 'Function', 'WebAssembly', 'globalThis'],
-    patterns: [/(?<![.#\w])import\([^)]*\)/g],
+    patterns: [
+      /(?<![.#\w])import\([^)]*\)/g,
+      /\bgetBuiltinModule\((?!'node:(?:http|sqlite)'\)).*/g,
+    ],
   },
   {
     title: 'The process: environment, arguments, streams, signals, exit',

@@ -16,6 +16,14 @@ import { copyClone, FILES, MANIFEST, pack, ROOT, runOffline } from './clone.ts';
 
 const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--version']).error)
   || !existsSync(join(ROOT, 'node_modules/typescript'));
+/** The files that modules read, and the scripts of threads: each is a module. */
+const TEXTS = [
+  'domain/access/common-passwords.txt', 'features/portal/assets',
+  'features/portal/imports/sample-catalogue.csv', 'features/telemetry/package.json',
+  ...['postgres', 'sqlite'].flatMap((engine) =>
+    ['schema.sql', 'migration-25.sql'].map((name) => `store/${engine}/schema/${name}`)),
+  'store/sqlite/engine/writer-thread', 'store/sqlite/search/search-thread',
+];
 const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.20.0' } });
   Object.defineProperty(process, 'version', { value: 'v22.20.0' });`)}`;
@@ -48,10 +56,11 @@ describe('the package', {
     const names = globSync('**/*.*', { cwd: installed }).sort();
     const sources = globSync('src/**/*.*', { cwd: ROOT }).sort();
     assert.deepEqual(names.filter((name) => name.startsWith('src/')), sources);
-    const built = sources.filter((name) => !/\.(?:md|json|yml)$/.test(name)).flatMap((name) => {
+    const built = sources.filter((name) => /(?<!\/assets\/[^/]*)\.[jt]s$/.test(name)).flatMap((name) => {
       const path = name.replace('src/', 'dist/').replace(/\.ts$/, '.js');
       return name.endsWith('.ts') ? [path, `${path}.map`] : [path];
     });
+    built.push(...TEXTS.map((name) => `dist/${name}.text.js`));
     const others = names.filter((name) => !name.startsWith('src/'));
     assert.deepEqual(others.filter((name) => !/\.d\.ts(?:\.map)?$/.test(name)), [
       ...['CHANGELOG.md', 'README.md', 'SECURITY.md'], 'data/sample-catalogue.csv', ...built,

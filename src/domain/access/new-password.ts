@@ -3,7 +3,7 @@
  * composition does not, and common passwords are rejected. Apart from `account.ts`, since only what
  * sets passwords needs the list of common ones.
  */
-import { readFileSync } from 'node:fs';
+import { readAsset } from '../../runtime/asset.ts';
 import { PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS } from '../limits.ts';
 import { invalid, type ParseResult } from '../validation.ts';
 import { normalisePassword } from './account.ts';
@@ -11,7 +11,7 @@ import { normalisePassword } from './account.ts';
 const DISTINCT_CHARACTERS_MIN = 5;
 /** Read when the program starts, since no request may wait for a file. In lower case. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
-  readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8').split('\n'),
+  readAsset(new URL('common-passwords.txt', import.meta.url)).split('\n'),
 );
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 

@@ -4,7 +4,8 @@
  * and at least a tenth of a second on a thread of Node's pool, so few run at the same time; the
  * others wait in a bounded queue, in which sellers take turns.
  */
-import { argon2, type Argon2Parameters, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import * as crypto from 'node:crypto';
+import { type Argon2Parameters, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { FairQueue, type QueueClient } from '../../runtime/fair-queue.ts';
@@ -27,7 +28,7 @@ const SALT_BYTES = 16;
 const FINGERPRINT_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
-const derive = promisify(argon2);
+const derive = promisify(crypto.argon2);
 
 /** Whose password it is. */
 export interface PasswordClient extends QueueClient {

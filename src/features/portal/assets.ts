@@ -3,12 +3,11 @@
  * under paths that contain a hash of what is served, so browsers can cache them forever.
  */
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';
+import { readAssets } from '../../runtime/asset.ts';
 
-const FOLDER = new URL('assets/', import.meta.url);
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -23,8 +22,9 @@ function withoutComments(text: string): string {
 export type Assets = ReturnType<typeof loadAssets>;
 
 export function loadAssets() {
-  const files = new Map(readdirSync(FOLDER).map((name) => {
-    const content = withoutComments(readFileSync(new URL(name, FOLDER), 'utf8'));
+  const texts = readAssets(new URL('assets/', import.meta.url));
+  const files = new Map([...texts].map(([name, text]) => {
+    const content = withoutComments(text);
     const digest = hash('sha256', content, 'hex').slice(0, HASH_LENGTH);
     const headers = {
       'content-type': TYPES[extname(name)] ?? '',

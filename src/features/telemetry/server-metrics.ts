@@ -3,7 +3,6 @@
  * method and status, so the number of series depends only on the routes, never on sellers, keys,
  * addresses or anything clients send.
  */
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -13,6 +12,7 @@ import {
 import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { readOpenFileLimit } from '../../http/server/idle-connections.ts';
+import { readAsset } from '../../runtime/asset.ts';
 import { makeHistogram } from '../../runtime/histogram.ts';
 import {
   counter, gauge, type Labels, type MetricFamily, samplesBy,
@@ -20,7 +20,7 @@ import {
 import type { Log } from './log.ts';
 import { histogram } from './prometheus.ts';
 
-const MANIFEST = new URL('../../../package.json', import.meta.url);
+const MANIFEST = readAsset(new URL('../../../package.json', import.meta.url));
 
 interface RouteMetrics {
   readonly durations: ReturnType<typeof makeHistogram>;
@@ -200,5 +200,5 @@ async function listProcess(): Promise<MetricFamily[]> {
 
 function readVersion(): string {
   // The cast: package.json has a version.
-  return (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version;
+  return (JSON.parse(MANIFEST) as { version: string }).version;
 }

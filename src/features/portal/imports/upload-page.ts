@@ -2,11 +2,12 @@
  * The import and export page: the upload form, recent imports, and the export form. Shops that want
  * to try the portal first import the sample catalogue, which is an import like any other.
  */
-import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { WORKBOOK_TYPE } from '../../../api/media-types.ts';
 import { AppError } from '../../../domain/error.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { readAsset } from '../../../runtime/asset.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary, type Field, renderFields } from '../forms/fields.ts';
 import { type FieldErrors, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
@@ -25,7 +26,7 @@ import { getImportJobs, redirectToJob, toImporter, viewTask } from './import-pag
 import { formatSize, renderPhaseTag } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
-const SAMPLE = new URL('../../../../data/sample-catalogue.csv', import.meta.url);
+const SAMPLE = readAsset(new URL('../../../../data/sample-catalogue.csv', import.meta.url));
 /** Newest records on the page; the others have a page of their own. */
 const RECORDS_SHOWN = 5;
 const OPTION_LIMIT_BYTES = 200;
@@ -55,9 +56,9 @@ export const uploadFile: UploadPage['handle'] = async (request, portal, secret) 
 
 /** POST /portal/import/sample: 303, 503. Opens the preview of the sample catalogue. */
 export const importSample: Submit = async (request, portal) => {
-  const jobs = getImportJobs(portal);
-  return redirectToJob(request,
-    await jobs.receive(toImporter(request), 'sample-catalogue.csv', createReadStream(SAMPLE)));
+  const content = Readable.from([Buffer.from(SAMPLE)]);
+  return redirectToJob(request, await getImportJobs(portal)
+    .receive(toImporter(request), 'sample-catalogue.csv', content));
 };
 
 /** Checks the CSRF token, which the form sends first, then reads the file. */

@@ -6,8 +6,8 @@
  * every node. A database belongs to one server key, which a check value recognizes.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
+import { readAsset } from '../../../runtime/asset.ts';
 import { deriveAuditKey } from '../../rules/audit.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { prepareAuditLog } from '../../sql/accounts/audit.ts';
@@ -19,9 +19,9 @@ import { assertNoServers } from '../nodes/node-table.ts';
 import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';
 import type { Connection } from '../wire/connection.ts';
 
-const SCHEMA = new URL('schema.sql', import.meta.url);
-/** SQL files. The first one migrates FIRST_VERSION to the next version. */
-const MIGRATIONS: readonly URL[] = [new URL('migration-25.sql', import.meta.url)];
+const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
+/** In SQL. The first one migrates FIRST_VERSION to the next version. */
+const MIGRATIONS = [readAsset(new URL('migration-25.sql', import.meta.url))];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Tables without a seller in their key. */
@@ -47,7 +47,7 @@ export const MOVE_SETTING = 'move';
 
 /**
  * The first migration of a database makes it one of this key.
- * @param migrations For tests
+ * @param migrations In SQL, for tests
  * @throws AppError `unavailable` for a version that this program cannot read, or another key
  */
 export async function migrate(
@@ -64,9 +64,8 @@ export async function migrate(
     if (from !== 0) assertKnownVersion(from, to);
     if (from !== 0 && from < to) await assertNoServers(query);
     const before = await listTables(query);
-    const files = from === 0 ? [SCHEMA, ...migrations] : migrations.slice(from - FIRST_VERSION);
-    for (const file of files) {
-      const text = readFileSync(file, 'utf8');
+    const texts = from === 0 ? [SCHEMA, ...migrations] : migrations.slice(from - FIRST_VERSION);
+    for (const text of texts) {
       for (const statement of text.split(/;$/m)) if (/\w/.test(statement)) await query(statement);
     }
     const isDistributed = await isCitus(query);

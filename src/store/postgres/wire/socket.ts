@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
-import { connect as connectTls, getCACertificates, type ConnectionOptions } from 'node:tls';
+import * as tls from 'node:tls';
 import { ProtocolError } from './errors.ts';
 import { POSTGRES_CONNECT_TIMEOUT_MS, POSTGRES_KEEP_ALIVE_MS } from './limits.ts';
 import { MessageWriter } from './message-writer.ts';
@@ -45,9 +45,9 @@ export async function openSocket(server: Server, signal: AbortSignal): Promise<S
     await once(socket, 'connect');
     if (path !== undefined || server.sslMode === 'disable') return socket;
     await requestTls(socket);
-    const tls = addAbortSignal(signal, connectTls({ socket, ...await readTlsOptions(server) }));
-    await once(tls, 'secureConnect');
-    return tls;
+    const secure = addAbortSignal(signal, tls.connect({ socket, ...await readTlsOptions(server) }));
+    await once(secure, 'secureConnect');
+    return secure;
   } catch (error) {
     socket.destroy();
     throw error;
@@ -78,14 +78,14 @@ async function requestTls(socket: Socket): Promise<void> {
     : 'received invalid or unencrypted data in response to SSL negotiation');
 }
 
-async function readTlsOptions(server: Server): Promise<ConnectionOptions> {
+async function readTlsOptions(server: Server): Promise<tls.ConnectionOptions> {
   const { host, sslMode, sslRootCert, sslCert, sslKey } = server;
   return {
     host, // compared with the certificate
     servername: isIP(host) === 0 ? host : '',
     minVersion: 'TLSv1.2', ALPNProtocols: ['postgresql'],
     rejectUnauthorized: sslMode !== 'require',
-    ca: sslRootCert === 'system' ? getCACertificates('system')
+    ca: sslRootCert === 'system' ? tls.getCACertificates('system')
       : sslRootCert && await readFile(sslRootCert),
     cert: sslCert && await readFile(sslCert),
     key: sslKey && await readFile(sslKey),

@@ -6,7 +6,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { backup, type DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -20,6 +20,8 @@ import {
 import { rollBackHotJournal } from '../files/hot-journal.ts';
 import { isThere, type AtomicFile } from '../files/atomic-file.ts';
 import { readPragma } from '../sql.ts';
+
+const { backup } = process.getBuiltinModule('node:sqlite'); // see embed/supported-node.ts
 
 export interface Backup extends CatalogueFacts {
   readonly bytes: number;

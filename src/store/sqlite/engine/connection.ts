@@ -2,7 +2,7 @@
  * Opens connections. Every setting that matters for safety is explicit, even if equal to the
  * default (https://www.sqlite.org/pragma.html, /limits.html).
  */
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import {
   READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
@@ -11,6 +11,8 @@ import {
 import {
   EXPORT_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS, SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES,
 } from '../search/limits.ts';
+
+const sqlite = process.getBuiltinModule('node:sqlite'); // see embed/supported-node.ts
 
 // What the statements of this project need, with some margin; the defaults are far larger.
 const LIMITS = {
@@ -133,7 +135,7 @@ function openReadOnly(file: string | URL, timeoutMs: number, begin: string): Dat
 export function openDatabase(
   file: string | URL, timeoutMs: number, begin: string, isReadOnly = false,
 ): DatabaseSync {
-  const db = new DatabaseSync(file, {
+  const db = new sqlite.DatabaseSync(file, {
     readOnly: isReadOnly,
     timeout: timeoutMs,
     enableForeignKeyConstraints: true,

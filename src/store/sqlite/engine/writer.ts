@@ -4,7 +4,6 @@
  * batch is in flight, the next one is collected. Batches and outcomes cross threads as JSON.
  */
 import { once } from 'node:events';
-import { extname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { WRITE_QUEUE_LIMIT } from '../../limits.ts';
 import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
@@ -69,8 +68,9 @@ export class Writer {
 
   /** Starts the thread and waits until its connection is open. */
   static async start(data: WriterThreadData, now: () => Moment): Promise<Writer> {
-    const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
-    const thread = startThread(entry, { workerData: data, name: 'writer' });
+    const thread = startThread(new URL('writer-thread.ts', import.meta.url), {
+      workerData: data, name: 'writer',
+    });
     // Rejects if the thread fails to start. The cast: its first message is the files.
     const [files] = await once(thread, 'message') as [readonly OpenFile[]];
     return new Writer(thread, files, now);

@@ -3,16 +3,16 @@
  * migrations that a database lacks, one transaction each. Once released, these files are immutable;
  * there is no way back to an earlier version.
  */
-import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { readAsset } from '../../../runtime/asset.ts';
 import { assertKnown, assertNotOld, FIRST_VERSION } from '../../sql/schema-version.ts';
 import { readPragma } from '../sql.ts';
 
 /** "SPAc", in the header of every database of this project. */
 export const APPLICATION_ID = 0x53504163;
-const SCHEMA = new URL('schema.sql', import.meta.url);
-/** SQL files. The first one migrates FIRST_VERSION to the next version. */
-const MIGRATIONS: readonly URL[] = [new URL('migration-25.sql', import.meta.url)];
+const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
+/** In SQL. The first one migrates FIRST_VERSION to the next version. */
+const MIGRATIONS = [readAsset(new URL('migration-25.sql', import.meta.url))];
 /** The schema version of this program, `user_version` in the header of a database. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 /** Where the products of a database from before the first release can be imported. */
@@ -21,8 +21,8 @@ const NEW_PLACE = 'a new data folder';
 interface Migration {
   /** Default: the newest version. */
   readonly to?: number;
-  /** For tests. */
-  readonly migrations?: readonly URL[];
+  /** In SQL, for tests. */
+  readonly migrations?: readonly string[];
 }
 
 /**
@@ -38,17 +38,17 @@ export function migrate(
 }
 
 /** Returns whether there was one to apply. */
-function applyNext(db: DatabaseSync, files: readonly URL[], to: number): boolean {
+function applyNext(db: DatabaseSync, texts: readonly string[], to: number): boolean {
   db.exec('BEGIN IMMEDIATE');
   try {
     // Read inside the transaction: another process may be migrating the same file.
     const version = readPragma(db, 'user_version');
-    const newest = FIRST_VERSION + files.length - 1;
+    const newest = FIRST_VERSION + texts.length - 1;
     if (version !== 0) assertKnown(version, newest, db.location() ?? 'The database', NEW_PLACE);
     const next = version === 0 ? FIRST_VERSION : version + 1;
-    const file = files[next - FIRST_VERSION];
-    if (next > to || file === undefined) return false;
-    db.exec(readFileSync(file, 'utf8'));
+    const text = texts[next - FIRST_VERSION];
+    if (next > to || text === undefined) return false;
+    db.exec(text);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${next}; COMMIT`);
     return true;
   } finally {

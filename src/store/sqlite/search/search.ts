@@ -3,7 +3,6 @@
  * by its own thread. Writes have priority: without a request, the projection catches up only while
  * nothing is written.
  */
-import { extname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import {
@@ -145,9 +144,10 @@ class SearchClient {
   #end: AppError | undefined;
 
   constructor(files: SearchFiles) {
-    const entry = new URL(`search-thread${extname(import.meta.filename)}`, import.meta.url);
-    const resourceLimits = { maxYoungGenerationSizeMb: SEARCH_YOUNG_HEAP_MIB };
-    this.#thread = startThread(entry, { workerData: files, name: 'search', resourceLimits });
+    this.#thread = startThread(new URL('search-thread.ts', import.meta.url), {
+      workerData: files, name: 'search',
+      resourceLimits: { maxYoungGenerationSizeMb: SEARCH_YOUNG_HEAP_MIB },
+    });
     // search-thread.ts sends nothing else.
     this.#thread.on('message', (response: SearchResponse) => this.#settle(response));
     this.#thread.on('error', (cause) => this.#stop('The search was interrupted.', cause));

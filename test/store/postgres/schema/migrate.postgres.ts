@@ -1,8 +1,7 @@
 /** Migrations on PostgreSQL: once among several processes, for one server key, of one version. */
 import assert from 'node:assert/strict';
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { before, describe, test, type TestContext } from 'node:test';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
 import {
@@ -12,14 +11,13 @@ import { renewNode } from '../../../../src/store/postgres/nodes/node-table.ts';
 import { queryOf } from '../../../../src/store/postgres/sql.ts';
 import type { Connection } from '../../../../src/store/postgres/wire/connection.ts';
 import { ServerKey } from '../../../../src/store/rules/server-key.ts';
-import { makeFolder } from '../../../support/folder.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { TEST_KEY } from '../../../support/postgres/server.ts';
 import { type SharedServer, sharePostgres } from '../../../support/postgres/shared-server.ts';
 
 const SCHEMA = new URL('../../../../src/store/postgres/schema/', import.meta.url).pathname;
 const REAL = globSync('migration-*.sql', { cwd: SCHEMA }).sort()
-  .map((name) => pathToFileURL(join(SCHEMA, name)));
+  .map((name) => readFileSync(join(SCHEMA, name), 'utf8'));
 const NEWEST = 24 + REAL.length;
 
 describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
@@ -58,16 +56,11 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
 
   test('bring an earlier version up to date, all of them or none', async (t) => {
     const { connection, query } = await prepare(t);
-    const folder = makeFolder(t);
     const own = [
       'CREATE TABLE tag (n bigint PRIMARY KEY);\nINSERT INTO tag VALUES (1);',
       'ALTER TABLE tag ADD COLUMN name text;',
       'CREATE TABLE product (id bigint);', // which exists already
-    ].map((text, n) => {
-      const file = join(folder, `${n}.sql`);
-      writeFileSync(file, text);
-      return pathToFileURL(file);
-    });
+    ];
     await migrate(connection, TEST_KEY);
     const all = [...REAL, ...own];
     await assert.rejects(migrate(connection, TEST_KEY, all), /"product" already exists/);
@@ -81,32 +74,30 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
   test('take as long as they take, whatever limits the role has', async (t) => {
     const { connection, query } = await prepare(t);
     await migrate(connection, TEST_KEY);
-    const file = join(makeFolder(t), 'slow.sql');
-    writeFileSync(file, 'CREATE TABLE slow AS SELECT pg_sleep(0.2)::text AS text;');
+    const slow = 'CREATE TABLE slow AS SELECT pg_sleep(0.2)::text AS text;';
     await query('SET statement_timeout = 100');
-    assert.deepEqual(await migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]),
+    assert.deepEqual(await migrate(connection, TEST_KEY, [...REAL, slow]),
       { from: NEWEST, to: NEWEST + 1 });
     assert.deepEqual(await query('SHOW statement_timeout'), [{ statement_timeout: '100ms' }]);
   });
 
   test('wait for no server of an earlier version: it must be stopped first', async (t) => {
     const { connection, query } = await prepare(t);
-    const file = join(makeFolder(t), 'tag.sql');
-    writeFileSync(file, 'CREATE TABLE tag (n bigint PRIMARY KEY);');
+    const all = [...REAL, 'CREATE TABLE tag (n bigint PRIMARY KEY);'];
     await migrate(connection, TEST_KEY);
     const renew = async (expiryMs: number): Promise<void> => {
       await connection.run(renewNode('a', 'limits', expiryMs));
     };
     await renew(10_000);
     assert.deepEqual(await migrate(connection, TEST_KEY), { from: NEWEST, to: NEWEST });
-    await assert.rejects(migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]), {
+    await assert.rejects(migrate(connection, TEST_KEY, all), {
       code: 'unavailable',
       message: 'Servers use this database. Nothing was changed: stop all of them first. One that '
         + 'was killed is forgotten after 10 seconds.',
     });
     await assertSchema(query);
     await query('UPDATE node SET expires_at = expires_at - 10000');
-    assert.deepEqual(await migrate(connection, TEST_KEY, [...REAL, pathToFileURL(file)]),
+    assert.deepEqual(await migrate(connection, TEST_KEY, all),
       { from: NEWEST, to: NEWEST + 1 });
   });
 

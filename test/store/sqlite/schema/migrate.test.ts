@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import {
   assertNotOldFile, findVersion,
@@ -32,7 +31,7 @@ interface Prepared {
   readonly file: string;
   /** The paths of the migrations. */
   readonly paths: readonly string[];
-  readonly migrations: readonly URL[];
+  readonly migrations: readonly string[];
 }
 
 /** A catalogue with a product, and migrations for it. */
@@ -47,7 +46,7 @@ async function prepare(t: TestContext, ...texts: readonly string[]): Promise<Pre
     writeFileSync(path, text);
     return path;
   })];
-  const migrations = paths.map((path) => pathToFileURL(path));
+  const migrations = paths.map((path) => readFileSync(path, 'utf8'));
   return { folder, file: join(folder, FILE_NAME), paths, migrations };
 }
 
