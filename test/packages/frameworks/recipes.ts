@@ -77,7 +77,7 @@ export async function startRecipe(
   return { port, key, child, notes: () => notes };
 }
 
-async function createKey(folder: string): Promise<string> {
+export async function createKey(folder: string): Promise<string> {
   const shop = await createShop({ folder });
   const { id } = await shop.sellers.create({ name: 'My shop' });
   const { key } = await shop.keys.create(id, { name: 'test' });
