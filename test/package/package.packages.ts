@@ -56,7 +56,8 @@ describe('the package', {
     const names = globSync('**/*.*', { cwd: installed }).sort();
     const sources = globSync('src/**/*.*', { cwd: ROOT }).sort();
     assert.deepEqual(names.filter((name) => name.startsWith('src/')), sources);
-    const built = sources.filter((name) => /(?<!\/assets\/[^/]*)\.[jt]s$/.test(name)).flatMap((name) => {
+    const modules = sources.filter((name) => /\.[jt]s$/.test(name) && !name.includes('/assets/'));
+    const built = modules.flatMap((name) => {
       const path = name.replace('src/', 'dist/').replace(/\.ts$/, '.js');
       return name.endsWith('.ts') ? [path, `${path}.map`] : [path];
     });

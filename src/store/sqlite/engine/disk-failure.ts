@@ -1,5 +1,6 @@
 /** SQLite's result codes (https://www.sqlite.org/rescode.html), and disk error messages. */
 import { type StatsFs, statfsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { OPENING_INODES } from '../limits.ts';
@@ -90,9 +91,18 @@ export function isForLackOfInodes(error: unknown, folder: string): boolean {
 
 /** Explains why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
+  if (isSystemError(cause, 'ENOENT') && !isOnWay(cause, folder)) return cause;
   const [description] = isForLackOfInodes(cause, folder) ? [`${NO_INODES} ${MORE_INODES}`]
     : OPENING.find(([, ...codes]) => codes.some((code) =>
     (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code)))) ?? [];
   return description === undefined ? cause
     : new AppError('unavailable', `${folder} ${description}`, { cause });
+}
+
+/** Whether it is the folder, one above it or a file in it that an error says is missing. */
+function isOnWay(error: unknown, folder: string): boolean {
+  // The cast: what Node's errors have. That of a removed working directory has no path.
+  const { path } = error as { readonly path?: string };
+  return path !== undefined
+    && [relative(folder, path), relative(path, folder)].some((way) => !way.startsWith('..'));
 }

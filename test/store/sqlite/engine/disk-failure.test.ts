@@ -27,3 +27,13 @@ test('blames the lack of inodes only where it is the reason', (t) => {
   }
   syncBuiltinESMExports();
 });
+
+test('does not blame the folder for a file that is missing elsewhere', () => {
+  const missing = (path?: string) => Object.assign(new Error('ENOENT'), { code: 'ENOENT', path });
+  for (const path of ['/srv/shop/data', '/srv/shop', '/srv/shop/data/catalogue.db']) {
+    assert.match(String(explainOpening(missing(path), '/srv/shop/data')), /cannot be created/);
+  }
+  for (const cause of [missing('/srv/app/schema.sql'), missing('/srv/shop/data.sql'), missing()]) {
+    assert.equal(explainOpening(cause, '/srv/shop/data'), cause);
+  }
+});
