@@ -3,6 +3,7 @@ import { describe } from 'node:test';
 import { testAccountResets } from './contract/account-resets.ts';
 import { testAccounts } from './contract/accounts.ts';
 import { testAudit } from './contract/audit.ts';
+import { testBarcodes } from './contract/barcodes.ts';
 import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
 import { testDisabledSellers } from './contract/disabled-sellers.ts';
@@ -51,7 +52,7 @@ type TestGroup = (prepare: PrepareStore) => void;
  */
 const CACHED: readonly TestGroup[] = [
   testDisabledSellers, testKeys, testGrants,
-  testProducts, testOptionalFields, testChanges, testEdits, testStock, testStocktakes,
+  testProducts, testOptionalFields, testBarcodes, testChanges, testEdits, testStock, testStocktakes,
   testImports, testImportRecords, testReverts, testHistory, testIdempotency, testWrites,
   testWatching, testThrottles, testWebhooks, testWebhookDeliveries, testWebhookLeases, testClosing,
 ];

@@ -51,7 +51,8 @@ export const productListParameters = {
   },
   sku: { ...sku, description: 'The exact SKU.', example: 'MUG-1' },
   barcode: {
-    ...barcodeValidator, description: 'The exact barcode.', example: '4006381333931',
+    ...barcodeValidator, example: '4006381333931',
+    description: 'The barcode, with any number of leading zeros.',
   },
   price_min: { ...price, description: 'The lowest price.', example: 10 },
   price_max: { ...price, description: 'The highest price.', example: 12 },

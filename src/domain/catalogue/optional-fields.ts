@@ -33,6 +33,14 @@ export const barcodeValidator: Validator<string> = {
   },
 };
 
+/**
+ * A barcode as a number, by which barcodes are compared: as GTIN-14, padded with zeros. UPC-A and
+ * EAN-13 of an item are equal then; those of a case, whose first digit differs, are not.
+ */
+export function toGtin(barcode: string): number {
+  return Number(barcode);
+}
+
 const description: Validator<string> = {
   schema: { type: 'string', minLength: 1, maxLength: DESCRIPTION_LIMIT_CODE_POINTS },
   parse(input) {

@@ -3,6 +3,7 @@
  */
 import type { ProductId } from '../id.ts';
 import { SEARCH_TERMS_LIMIT } from '../limits.ts';
+import { barcodeValidator } from './optional-fields.ts';
 import type { Sku, StoredProduct } from './product-fields.ts';
 
 /** Sort keys; `id` is the creation order. */
@@ -64,6 +65,8 @@ export function anchorOf(
 
 const MARKS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
+/** Leading zeros, before enough digits for an index of trigrams. */
+const PADDING = /^0+(?=\d{3})/;
 /** Marks belong to the letters of many scripts. */
 const NOT_IN_WORD = /[^\p{L}\p{M}\p{N}]/gu;
 
@@ -101,12 +104,16 @@ export interface SearchTerm {
   readonly bareSku: string | undefined;
 }
 
-/** The words of `q`, folded. Words beyond the limit are one term, with their spaces. */
+/**
+ * The words of `q`, folded; barcodes without their leading zeros, which products may lack. Words
+ * beyond the limit are one term, with their spaces.
+ */
 export function searchTermsOf(q: string): readonly SearchTerm[] {
   const words = foldText(q).split(/\s+/).filter((word) => word !== '');
   const terms = words.slice(0, SEARCH_TERMS_LIMIT - 1);
   if (words.length > terms.length) terms.push(words.slice(terms.length).join(' '));
-  return terms.map((text) => {
+  return terms.map((word) => {
+    const text = 'value' in barcodeValidator.parse(word) ? word.replace(PADDING, '') : word;
     const bare = removePunctuation(text);
     return { text, bareSku: bare === text || bare === '' ? undefined : bare };
   });

@@ -1,4 +1,5 @@
 /** Comparisons of columns with values, which a filter of products makes. */
+import { toGtin } from '../../domain/catalogue/optional-fields.ts';
 import type { ProductFilter, SortKey } from '../../domain/catalogue/product-query.ts';
 
 /** The columns that filters compare. */
@@ -9,6 +10,16 @@ export interface Comparison {
   readonly column: FilterColumn;
   readonly operator: '=' | '>' | '>=' | '<=';
   readonly value: number | string;
+}
+
+/** A barcode as a number (`toGtin`), in both engines; an index has this expression. */
+const GTIN = 'CAST(p.barcode AS bigint)';
+/** For a partial index, which SQLite does not use without this condition. */
+const IS_GTIN = `p.barcode IS NOT NULL AND ${GTIN}`;
+
+/** What is compared, in SQL, in the table `p`. */
+export function comparedBy({ column, operator }: Pick<Comparison, 'column' | 'operator'>): string {
+  return `${column === 'barcode' ? IS_GTIN : `p.${column}`} ${operator}`;
 }
 
 /** The pattern of `LIKE` for texts that contain this one; a backslash is the escape character. */
@@ -26,7 +37,8 @@ export const SORT_COLUMNS = {
 export function comparisonsOf(filter: ProductFilter): Comparison[] {
   const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
     { column: 'sku', operator: '=', value: filter.sku },
-    { column: 'barcode', operator: '=', value: filter.barcode },
+    { column: 'barcode', operator: '=',
+      value: filter.barcode === undefined ? undefined : toGtin(filter.barcode) },
     { column: 'position', operator: '>', value: filter.changedSince },
     { column: 'updated_at', operator: '>=', value: filter.updatedSince },
     { column: 'category', operator: '=', value: filter.category },

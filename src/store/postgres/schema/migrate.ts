@@ -21,7 +21,10 @@ import type { Connection } from '../wire/connection.ts';
 
 const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
 /** In SQL. The first one migrates FIRST_VERSION to the next version. */
-const MIGRATIONS = [readAsset(new URL('migration-25.sql', import.meta.url))];
+const MIGRATIONS = [
+  readAsset(new URL('migration-25.sql', import.meta.url)),
+  readAsset(new URL('migration-26.sql', import.meta.url)),
+];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Tables without a seller in their key. */

@@ -11,7 +11,7 @@ import type { ProductPage } from '../../catalogue-store.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/sql.ts';
-import { comparisonsOf, likePattern, SORT_COLUMNS } from '../../sql/product-filter.ts';
+import { comparedBy, comparisonsOf, likePattern, SORT_COLUMNS } from '../../sql/product-filter.ts';
 import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
@@ -73,8 +73,8 @@ function conditionsOf(
   return [
     ...(archived === 'any' ? [] : [`p.archived = ${Number(archived === true)}`]),
     ...(lowStock === undefined ? [] : [`p.stock <= coalesce(p.low_stock, ${bind(lowStock)})`]),
-    ...comparisonsOf(filter).map(({ column, operator, value }) =>
-      `p.${column} ${operator} ${bind(value)}`),
+    ...comparisonsOf(filter).map((comparison) =>
+      `${comparedBy(comparison)} ${bind(comparison.value)}`),
     // No index orders products by position. The history has the last change of each.
     ...(changedSince === undefined || position - changedSince > RECENT_CHANGES ? [] : [`p.id IN (
       SELECT c.product_id FROM change AS c

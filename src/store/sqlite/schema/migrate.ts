@@ -12,7 +12,10 @@ import { readPragma } from '../sql.ts';
 export const APPLICATION_ID = 0x53504163;
 const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
 /** In SQL. The first one migrates FIRST_VERSION to the next version. */
-const MIGRATIONS = [readAsset(new URL('migration-25.sql', import.meta.url))];
+const MIGRATIONS = [
+  readAsset(new URL('migration-25.sql', import.meta.url)),
+  readAsset(new URL('migration-26.sql', import.meta.url)),
+];
 /** The schema version of this program, `user_version` in the header of a database. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 /** Where the products of a database from before the first release can be imported. */

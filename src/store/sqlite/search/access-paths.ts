@@ -8,7 +8,7 @@ import {
   anchorOf, type KeysetAnchor, type ProductFilter, type ProductSort, type SearchTerm, searchTermsOf,
 } from '../../../domain/catalogue/product-query.ts';
 import {
-  type Comparison, comparisonsOf, SORT_COLUMNS as COLUMNS,
+  comparedBy, type Comparison, comparisonsOf, SORT_COLUMNS as COLUMNS,
 } from '../../sql/product-filter.ts';
 import { decodeProduct, type ProductRow } from '../../sql/product-rows.ts';
 
@@ -101,7 +101,7 @@ export function conditionsOf(
   const passed = sort.isDescending ? '<=' : '>=';
   const compared = comparisonsOf(filter).map(({ column, operator, value }): Condition => {
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
-    return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
+    return [`${isPassed ? '+' : ''}${comparedBy({ column, operator })} ?`, value];
   });
   const conditions = [inPart(filter), ...compared, ...THRESHOLDS[filter.threshold ?? 'any']];
   // FTS5 treats some reserved characters as equal. A term of one or two characters has no trigram:
@@ -131,7 +131,7 @@ function byColumn(
   return byIndex(INDEXES[column], ordinal, isOneValue ? 'row' : column, [
     inPart(part),
     ...comparisons.map((comparison): Condition =>
-      [`p.${comparison.column} ${comparison.operator} ?`, comparison.value]),
+      [`${comparedBy(comparison)} ?`, comparison.value]),
     ...column === 'stock' ? THRESHOLDS[part.threshold ?? 'any'] : [],
   ]);
 }

@@ -16,7 +16,7 @@ import type { SearchFiles } from './protocol.ts';
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Increment this whenever the contents of the file change, such as a product field. */
-const VERSION = 6;
+const VERSION = 7;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
@@ -72,7 +72,8 @@ const SCHEMA = `
   CREATE INDEX product_archived ON product (seller, archived);
   CREATE INDEX product_name ON product (seller, archived, name_key);
   CREATE INDEX product_sku ON product (seller, archived, sku);
-  CREATE INDEX product_barcode ON product (seller, archived, barcode) WHERE barcode IS NOT NULL;
+  CREATE INDEX product_barcode ON product (seller, archived, CAST(barcode AS bigint))
+    WHERE barcode IS NOT NULL;
   CREATE INDEX product_category ON product (seller, archived, category);
   CREATE INDEX product_price ON product (seller, archived, price_minor);
   -- Rows of equal stock in order, and what a count of low stock needs.

@@ -14,7 +14,7 @@ const WORDS = [
   'Mug', 'mug', 'MUG', 'Tasse', 'Straße', 'Café', 'cafe\u0301', 'Ünder', 'Ｍｕｇ', 'ΣΟΦΟΣ', 'сок',
   '茶碗', 'كوب', '🫖', '👩‍🍳', '100%', 'a_b', '"quoted"', "it's", 'NEAR', 'AND', '*', '-', 'x', 'é',
 ];
-const BARCODES = ['4006381333931', '96385074'];
+const BARCODES = ['4006381333931', '96385074', '04006381333931', '14006381333938'];
 const CATEGORIES = ['Kitchen', 'kitchen', 'Küche', 'Bar & Café', '茶', 'Z'];
 const QUERIES = [
   ...WORDS, ...CATEGORIES, 'm', 'u', 'mu', '茶', '🫖', '%', '_', '"', '""', "'", '*', 'ug m', 'ss',
@@ -84,7 +84,7 @@ function isMatch(product: Product, filter: ProductFilter): boolean {
   const isPart = (word: string): boolean => texts.some((text) => text.includes(word))
     || (bare(word) !== '' && bare(foldText(product.sku)).includes(bare(word)));
   return (archived === 'any' || (archived ?? false) === (product.archived ?? false))
-    && (barcode === undefined || product.barcode === barcode)
+    && (barcode === undefined || Number(product.barcode) === Number(barcode))
     && (lowStock === undefined || product.stock <= (product.lowStock ?? lowStock))
     && (q === undefined || foldText(q).split(/\s+/).every(isPart))
     && (category === undefined || product.category === category)

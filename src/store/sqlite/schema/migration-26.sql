@@ -1,0 +1,3 @@
+-- Finds products by their barcodes. GTINs that differ only in leading zeros are equal as integers.
+CREATE INDEX product_barcode ON product (seller_id, CAST(barcode AS bigint))
+  WHERE barcode IS NOT NULL;
