@@ -35,7 +35,7 @@ export interface Issue {
 
 type IssueCode =
   | 'required' | 'unknown' | 'duplicate' | 'type' | 'blank' | 'length' | 'range' | 'precision'
-  | 'format' | 'characters' | 'mismatch' | 'taken' | 'target';
+  | 'format' | 'characters' | 'mismatch' | 'taken' | 'target' | 'ambiguous';
 
 interface AppErrorDetails {
   readonly issues?: readonly Issue[];

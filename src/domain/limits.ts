@@ -4,6 +4,8 @@
 export const NAME_LIMIT_CODE_POINTS = 200;
 export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
+/** Products that an error names that have the same barcode; a response has thousands of errors. */
+export const BARCODE_PRODUCTS_NAMED_LIMIT = 5;
 /** Terms of a search; each is a condition, and few products differ in more words. */
 export const SEARCH_TERMS_LIMIT = 8;
 /** Description of a product: two pages of text. */

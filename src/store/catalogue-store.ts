@@ -107,6 +107,11 @@ export interface StockDryRun {
   close(): Promise<void>;
 }
 
+/** A product and its barcode, as a number (`toGtin`). */
+export interface BarcodeOwner extends Pick<Product, 'id' | 'sku'> {
+  readonly gtin: number;
+}
+
 /** A product that a stocktake will set to 0. */
 export type MissingProduct = Pick<Product, 'id' | 'sku' | 'stock'>;
 
@@ -199,6 +204,13 @@ export interface CatalogueStore {
   findProducts(
     sellerId: SellerId, ids: readonly ProductId[],
   ): Promise<ReadonlyMap<ProductId, Product>>;
+  /**
+   * The products that have one of these barcodes, archived ones included, each barcode's in the
+   * order of creation: as many as an error names, and one more.
+   */
+  listBarcodeOwners(
+    sellerId: SellerId, gtins: readonly number[],
+  ): Promise<readonly BarcodeOwner[]>;
   /** In creation order. */
   listProducts(sellerId: SellerId, query: ProductPageQuery): Promise<ProductPage>;
 }

@@ -18,10 +18,10 @@ export type StockMember = keyof StockChange;
 
 /** The members in the order in which errors name them. */
 export const STOCK_MEMBERS: readonly StockMember[] =
-  ['sku', 'id', 'set', 'adjust', 'expect', 'sequence', 'reason'];
+  ['sku', 'id', 'barcode', 'set', 'adjust', 'expect', 'sequence', 'reason'];
 
-/** Of each pair, a row has one; `map` naming one leaves the other out. */
-const PAIRS = [['sku', 'id'], ['set', 'adjust']] as const;
+/** Of each group, a row has one; `map` naming one leaves the others out. */
+const GROUPS = [['sku', 'id', 'barcode'], ['set', 'adjust']] as const;
 /** Columns of our own export that are ignored without reporting them. */
 const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
   new Set<string>(PRODUCT_FIELD_NAMES).difference(new Set(['name', 'category', 'price']));
@@ -49,7 +49,7 @@ export interface StockColumns {
   readonly ignored: readonly string[];
   /** Members with several columns, of which one must be chosen. */
   readonly ambiguous: readonly StockMember[];
-  /** Pairs of members of which neither has a column, and one needs it. */
+  /** Groups of members of which none has a column, and one needs it. */
   readonly missing: readonly (readonly StockMember[])[];
   /** Whether the rows can be read. */
   readonly isUsable: boolean;
@@ -69,7 +69,8 @@ export function findStockColumns(
   const { indexes, ambiguous, missing } = columns;
   for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
   if (missing.length > 0) {
-    const names = missing.map((pair) => pair.join(' or ')).join(', and none for ');
+    const names = missing.map((group) => `${group.slice(0, -1).join(', ')} or ${group.at(-1)}`)
+      .join(', and none for ');
     const needed = missing.flatMap(([member]) => member ?? []);
     throw missingColumns(header, names, needed, explainUntrusted(header, untrusted, ['stock']));
   }
@@ -91,9 +92,8 @@ export function matchStockColumns(
   // In Odoo, a sequence is the place in a list.
   const isOdoo = header.some((name) => foldName(name) === 'internal reference');
   const listOwn = (member: StockMember): readonly number[] => {
-    const partner = PAIRS.find((pair) => pair.some((name) => name === member))
-      ?.find((other) => other !== member);
-    if (partner && map.has(partner)) return [];
+    const group = GROUPS.find((names) => names.some((name) => name === member));
+    if (group?.some((other) => other !== member && map.has(other))) return [];
     if (member === 'sequence' && isOdoo) return [];
     const named = recognized.get(member === 'set' ? 'stock' : member) ?? [];
     const own = [...header.keys()].filter((index) => !mappedIndexes.has(index)
@@ -105,12 +105,15 @@ export function matchStockColumns(
   };
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
-    [member, mapped.get(member) ?? listOwn(member)])) as StockColumns['indexes'];
+    [member, mapped.get(member) ?? listOwn(member)])) as Record<StockMember, readonly number[]>;
+  // A row without SKU and id has none of several barcodes: none is chosen.
+  const isNamed = indexes.sku.length + indexes.id.length > 0;
+  if (isNamed && indexes.barcode.length > 1) indexes.barcode = [];
   const used = new Set(Object.values(indexes).flat());
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
   const ambiguous = STOCK_MEMBERS.filter((member) => indexes[member].length > 1);
-  const missing = PAIRS.filter((pair) => pair.every((member) => indexes[member].length === 0));
+  const missing = GROUPS.filter((names) => names.every((member) => indexes[member].length === 0));
   return {
     count: countColumns(header), indexes, ignored, ambiguous, missing,
     hasSkuLists: hasSkuLists(header) && !map.has('sku'),

@@ -52,7 +52,7 @@ const DIFFERENCES = 'Write 0 for a product that is oversold. If the column has d
   + 'it as changes of stock, with map=adjust:COLUMN.';
 /** Of cells that have no number. */
 const USES: Readonly<Partial<Record<StockMember, CellUse>>> =
-  { sku: 'identifier', id: 'identifier', reason: 'text' };
+  { sku: 'identifier', id: 'identifier', barcode: 'identifier', reason: 'text' };
 
 /** Reads the stock changes of one file. */
 export type StockReader = Omit<RowReader<StockRow>, 'format'>;
@@ -81,8 +81,15 @@ export function makeStockCsvReader(settings: StockCsvSettings): StockReader {
       });
       const makeSku = createSkuSource(header, settings.skuFrom);
       const blankSku = hasHandles(header) ? NO_SKU : blank('/sku');
-      const rowSettings = { ...settings, used, checkUnits, makeSku, blankSku };
-      return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
+      const rowSettings = { ...settings, checkUnits, makeSku, blankSku };
+      // A barcode beside a SKU or an id is ignored: most catalogues have few barcodes.
+      const withoutBarcode = used.filter(({ member }) => member !== 'barcode');
+      const isNamed = (cells: readonly string[]): boolean => makeSku(cells) !== ''
+        || [...indexes.sku, ...indexes.id].some((index) => !isBlank(cells[index] ?? ''));
+      return (record) => {
+        const own = indexes.barcode.length > 0 && isNamed(record.cells) ? withoutBarcode : used;
+        return parseRow(checkTypes(record, own), columns, own, rowSettings);
+      };
     }),
   };
 }
@@ -99,15 +106,14 @@ function findFault(
 }
 
 interface RowSettings extends StockCsvSettings {
-  readonly used: readonly UsedColumns<StockMember>[];
   readonly checkUnits: ReturnType<typeof createUnitCheck>;
   readonly makeSku: ReturnType<typeof createSkuSource>;
   readonly blankSku: Issue;
 }
 
 function parseRow(
-  record: CsvRecord, columns: StockColumns,
-  { used, hasSource, shortRows, checkUnits, makeSku, blankSku }: RowSettings,
+  record: CsvRecord, columns: StockColumns, used: readonly UsedColumns<StockMember>[],
+  { hasSource, shortRows, checkUnits, makeSku, blankSku }: RowSettings,
 ): StockRow | undefined {
   const { line, cells, issue } = record;
   const { indexes } = columns;
@@ -132,11 +138,13 @@ function parseRow(
 
 /** Adds the errors of a row without a product or a quantity; returns whether it lacks both. */
 function addMissing(
-  issues: Issue[], members: Members, { sku, set }: StockColumns['indexes'], blankSku: Issue,
+  issues: Issue[], members: Members, { sku, id, set }: StockColumns['indexes'], blankSku: Issue,
 ): boolean {
-  const hasProduct = 'sku' in members || 'id' in members || issues.some(isReferenceIssue);
+  const hasProduct = 'sku' in members || 'id' in members || 'barcode' in members
+    || issues.some(isReferenceIssue);
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  if (!hasProduct) issues.push(sku.length === 0 ? blank('/id') : blankSku);
+  const blankId = blank(id.length === 0 ? '/barcode' : '/id');
+  if (!hasProduct) issues.push(sku.length === 0 ? blankId : blankSku);
   if (!hasQuantity) issues.push(blank(set.length === 0 ? '/adjust' : '/set'));
   return !hasProduct && !hasQuantity;
 }
@@ -170,7 +178,7 @@ function readMembers(cells: readonly string[], used: readonly UsedColumns<StockM
     if (cell === undefined || isBlank(cell)) continue;
     if (use !== 'number') {
       const fault = validateTextCell(cell);
-      const digits = member === 'sku' ? parseTextMark(cell) : undefined;
+      const digits = member === 'sku' || member === 'barcode' ? parseTextMark(cell) : undefined;
       if (fault) issues.push({ pointer: `/${member}`, ...fault });
       else members[member] = digits ?? unescapeFormula(cell);
       continue;
@@ -188,7 +196,7 @@ function isQuantityIssue({ pointer }: Issue): boolean {
 }
 
 function isReferenceIssue({ pointer }: Issue): boolean {
-  return pointer === '/sku' || pointer === '/id';
+  return pointer === '/sku' || pointer === '/id' || pointer === '/barcode';
 }
 
 function blank(pointer: string): Issue {

@@ -128,8 +128,8 @@ test('rejects a duplicate column, which a map cannot disambiguate', () => {
 
 test('lists the columns of a file without a product or a quantity', () => {
   const error = catchAppError(() => findStockColumns(['Foo', 'Bar']));
-  assert.equal(error.publicDetail, 'The file has no column for sku or id, and none for set or '
-    + 'adjust. Its columns: Foo, Bar.');
+  assert.equal(error.publicDetail, 'The file has no column for sku, id or barcode, and none for '
+    + 'set or adjust. Its columns: Foo, Bar.');
   assert.equal(error.issues[0]?.detail, 'Name the columns: sku:COLUMN,set:COLUMN.');
   assert.match(catchAppError(() => findStockColumns(['SKU', 'x'])).publicDetail,
     /^The file has no column for set or adjust\. Its columns: SKU, x\.$/);
@@ -250,7 +250,7 @@ test('reads the SKU from a column that says SKU, but not of a parent or supplier
   for (const other of ['Parent SKU', 'Supplier SKU', 'SKU (parent)', 'Vendor SKU', 'Old SKU',
     'Manufacturer SKU', 'Previous SKU']) {
     assert.deepEqual(find([other, 'Item number', 'Qty']), ['sku 1', 'set 2'], other);
-    assert.match(catchAppError(() => find([other, 'Qty'])).publicDetail, /no column for sku or id/);
+    assert.match(catchAppError(() => find([other, 'Qty'])).publicDetail, /for sku, id or barcode/);
   }
   assert.match(catchAppError(() => find(['Product SKU', 'Variant SKU', 'Qty'])).publicDetail,
     /two columns for sku: .*map=sku:Product SKU, or map=sku:Variant SKU\.$/);

@@ -134,7 +134,7 @@ test('rejects the whole file if it is malformed', async () => {
     [Buffer.from('sku,qty\nA,1\n', 'utf16le').swap16(), /or set encoding=utf-16be if that is/],
     [Buffer.from('Artikelnummer;Verfügbar\nA;1\n', 'latin1'), /^Line 1 .* not UTF-8.*windows-1252/],
     [Buffer.from('sku;qty;x\nA;1;ü\n', 'latin1'), /^Line 2 has text that is not UTF-8/],
-    ['sku,qty\nA,1\n'.replaceAll(',', ':'), /^The file has no column for sku or id/],
+    ['sku,qty\nA,1\n'.replaceAll(',', ':'), /^The file has no column for sku, id or barcode/],
   ] as const) {
     await assert.rejects(read(file), { code: 'invalid_data', message });
   }

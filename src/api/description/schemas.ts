@@ -54,6 +54,7 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   mismatch: 'the value contradicts another part of the request',
   taken: 'another product has this value',
   target: 'messages cannot be sent to this address',
+  ambiguous: 'several products have this value',
 };
 
 export const schemas: Readonly<Record<string, Schema>> = {

@@ -1,6 +1,6 @@
 /** The query parameters of a product list, and their parsers. */
 import { type Currency, priceValidator } from '../../domain/catalogue/currency.ts';
-import { barcodeValidator } from '../../domain/catalogue/optional-fields.ts';
+import { barcodeValidator } from '../../domain/catalogue/barcode.ts';
 import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
 } from '../../domain/catalogue/product-fields.ts';

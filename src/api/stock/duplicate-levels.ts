@@ -8,9 +8,11 @@ import type { Issue } from '../../domain/error.ts';
 import { parseProductId, type SellerId } from '../../domain/id.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductReference, SentChange } from '../../domain/catalogue/stock-change.ts';
+import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../domain/limits.ts';
 import { copyText } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
+import { findOwners, groupOwners, listGtins } from '../../store/rules/barcode-owners.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import { SEND_WHOLE_FILE } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
@@ -32,8 +34,11 @@ interface DuplicateLevel {
   readonly previous_line: number;
 }
 
-type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts'>;
-type FindOwner = (id: string | undefined) => Sku | undefined;
+type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts' | 'listBarcodeOwners'>;
+/** The SKUs of the products that an id or a barcode may mean. */
+type FindNamed = (reference: ProductReference) => readonly Sku[];
+
+const NO_REFERENCE: ProductReference = {};
 
 /** Lines by SKU. */
 interface Lines {
@@ -90,22 +95,25 @@ export class DuplicateLevels {
     const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
       ({ ...row, entry: { issues: [issue] } })); // it may mean either product
     for await (const rows of checked) {
-      const ids = rows.map(({ entry }) => this.#findId(referenceOf(entry)));
-      const findOwner = await readIdOwners(this.#store, this.#sellerId, ids);
-      yield rows.map((row) => this.#decideRow(row, { levels, rejected, repeated }, findOwner));
+      const references = rows.map(({ entry }) => this.#withoutSku(referenceOf(entry)));
+      const findNamed = await readNamed(this.#store, this.#sellerId, references);
+      yield rows.map((row) => this.#decideRow(row, { levels, rejected, repeated }, findNamed));
     }
   }
 
-  #decideRow(row: StockRow, lines: Lines, findOwner: FindOwner): StockRow {
+  #decideRow(row: StockRow, lines: Lines, findNamed: FindNamed): StockRow {
     const { line, entry } = row;
     const reference = referenceOf(entry);
-    const owner = findOwner(this.#findId(reference));
+    const named = findNamed(this.#withoutSku(reference));
+    const [owner] = named;
     const { sku = owner } = reference;
-    if ('issues' in entry || (owner !== undefined && owner !== sku)) {
-      if (this.#needsAll) this.#noteRejected(lines, line, new Set([sku ?? [], owner ?? []].flat()));
+    if ('issues' in entry || named.length > 1 || (owner !== undefined && owner !== sku)) {
+      const skus = named.length > BARCODE_PRODUCTS_NAMED_LIMIT ? [] : [sku ?? [], ...named].flat();
+      if (this.#needsAll) this.#noteRejected(lines, line, new Set(skus));
       return lines.repeated.find(sku ?? '') === undefined ? row : addOtherRows(row);
     }
-    return sku === undefined || !isLevel(entry) ? row : this.#decideLevel(row, sku, lines);
+    if (sku === undefined || !isLevel(entry)) return row;
+    return this.#decideLevel(this.#choice === 'sum' ? nameBySku(row, sku) : row, sku, lines);
   }
 
   /** Notes a row whose level these products lack, or any product if there are none. */
@@ -136,22 +144,34 @@ export class DuplicateLevels {
   }
 
   /** Rows with a SKU need their id, too, if no row that is rejected may be left out. */
-  #findId({ sku, id }: ProductReference): string | undefined {
-    return sku === undefined || this.#needsAll ? id : undefined;
+  #withoutSku(reference: ProductReference): ProductReference {
+    const { sku, ...others } = reference;
+    return sku === undefined ? reference : this.#needsAll ? others : NO_REFERENCE;
   }
 }
 
-/** Returns how to find the SKU of the product that has one of these ids. */
-export async function readIdOwners(
-  store: Products, sellerId: SellerId, ids: readonly (string | undefined)[],
-): Promise<FindOwner> {
-  const productIds = ids.flatMap((id) => parseProductId(sellerId, id) ?? []);
-  if (productIds.length === 0) return () => undefined;
-  const owners = await store.findProducts(sellerId, productIds);
-  return (id) => {
-    const productId = parseProductId(sellerId, id);
-    return productId && owners.get(productId)?.sku;
+/** Returns how to find the products that these ids and barcodes may mean. */
+export async function readNamed(
+  store: Products, sellerId: SellerId, references: readonly ProductReference[],
+): Promise<FindNamed> {
+  const ids = references.flatMap(({ id }) => parseProductId(sellerId, id) ?? []);
+  const gtins = listGtins(references);
+  const products = ids.length > 0 ? await store.findProducts(sellerId, ids) : undefined;
+  const owners = groupOwners(gtins.length === 0 ? []
+    : await store.listBarcodeOwners(sellerId, gtins));
+  if (!products && owners.size === 0) return () => [];
+  return (reference) => {
+    const id = parseProductId(sellerId, reference.id);
+    const product = id && products?.get(id);
+    return [product ?? [], ...findOwners(reference, owners)].flat().map(({ sku }) => sku);
   };
+}
+
+/** The level is added to those of this product, even if its barcode becomes that of another one. */
+function nameBySku(row: StockRow, sku: Sku): StockRow {
+  if (!('change' in row.entry) || row.entry.change.barcode === undefined) return row;
+  const { barcode: _, ...change } = row.entry.change;
+  return { ...row, entry: { change: { ...change, sku } } };
 }
 
 function referenceOf(entry: SentChange): ProductReference {

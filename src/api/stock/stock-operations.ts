@@ -170,11 +170,13 @@ const statuses: Readonly<Record<StockStatus, string>> = {
   stale: '`sequence` is not above the last one of its source',
   insufficient: 'there is less stock than the change would remove',
   invalid: 'the change is invalid, for the reasons in `errors`',
+  ambiguous: 'several products have the barcode: `errors` names the first of them',
 };
 
 const resultSchemas = {
   sku: nullable(skuSchema),
   id: { type: ['string', 'null'], description: 'As sent if there is no such product.' },
+  barcode: { type: 'string', description: 'As sent. Absent if the change has none.' },
   status: { type: 'string', ...enumOf(statuses) },
   previous: nullable(stockSchema),
   stock: { ...nullable(stockSchema), description: 'The current stock.' },
@@ -215,11 +217,11 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS), []),
     additionalProperties: false,
     allOf: [
-      { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },
+      { oneOf: [{ required: ['sku'] }, { required: ['id'] }, { required: ['barcode'] }] },
       { oneOf: [{ required: ['set'] }, { required: ['adjust'] }] },
     ],
-    description: 'Has either `sku` or `id`, and either `set` or `adjust`. An invalid change gets '
-      + 'the status `invalid`; the others are applied.',
+    description: 'Has one of `sku`, `id` and `barcode`, and either `set` or `adjust`. An invalid '
+      + 'change gets the status `invalid`; the others are applied.',
   },
   StockResult: objectOf(resultSchemas, resultMembers),
   StockResults: objectOf(syncResponse, ['results', 'applied', 'failed', 'position']),

@@ -1,4 +1,5 @@
 /** Describes the results of stock changes in responses. */
+import type { Issue } from '../../domain/error.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import { formatCount } from '../../domain/wording.ts';
 import {
@@ -35,11 +36,10 @@ export class StockTally {
     const { id, sku } = isMismatch(result) ? INVALID : result;
     const shownId = id === undefined ? reference?.id : formatProductId(this.#sellerId, id);
     if (isIdUnknown(this.#sellerId, entry, result)) this.unknownIds += 1;
-    const errors = 'issues' in entry ? entry.issues : [describeInvalid(result)];
     return {
-      sku: sku ?? reference?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
-      stock: stock ?? null, position: position ?? null,
-      errors: status === 'invalid' ? errors : undefined,
+      sku: sku ?? reference?.sku ?? null, id: shownId ?? null, barcode: reference?.barcode, status,
+      previous: previous ?? null, stock: stock ?? null, position: position ?? null,
+      errors: 'issues' in entry ? entry.issues : listErrors(result),
     };
   }
 
@@ -56,6 +56,11 @@ export class StockTally {
     else if (status === 'ok') this.applied += 1;
     else this.unchanged += 1;
   }
+}
+
+function listErrors(result: StockResult): readonly Issue[] | undefined {
+  const { status } = result;
+  return status === 'invalid' || status === 'ambiguous' ? [describeInvalid(result)] : undefined;
 }
 
 /** Whether the id of a change with a SKU is of none of the seller's products. */

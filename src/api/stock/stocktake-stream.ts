@@ -9,12 +9,13 @@
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
 import { explainUnknownSku, foldSku, unclearSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
-import { listReferences } from '../../domain/catalogue/stock-sync.ts';
+import { listReferences, namesProduct } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import type { ProductId } from '../../domain/id.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { MissingProducts, StreamedStocktake } from '../../store/catalogue-store.ts';
+import { isUnidentified } from '../../store/rules/stock-batch.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { isDuplicate } from './duplicate-levels.ts';
@@ -136,11 +137,12 @@ async function* zeroMissing(
 function listUnclear(
   { entry }: StockRow, result: StockResult | undefined,
 ): ReturnType<typeof listReferences> | undefined {
-  if ('change' in entry) {
-    return result && isMismatch(result) ? listReferences(entry.change) : undefined;
+  if (!('change' in entry)) {
+    return namesProduct(entry.reference) ? listReferences(entry.reference) : [];
   }
-  const { sku, id } = entry.reference ?? {};
-  return sku === undefined && id === undefined ? [] : listReferences(entry.reference);
+  const { change } = entry;
+  if (change.barcode !== undefined && result && isUnidentified(result.status)) return [];
+  return result && isMismatch(result) ? listReferences(change) : undefined;
 }
 
 const UNIDENTIFIED = {

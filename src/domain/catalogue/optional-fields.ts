@@ -5,41 +5,11 @@
 import { DESCRIPTION_LIMIT_CODE_POINTS, METADATA_PAIRS_LIMIT } from '../limits.ts';
 import { validateParagraphs } from '../text.ts';
 import { invalid, stringValidator, type ParseResult, type Validator } from '../validation.ts';
+import { barcodeValidator } from './barcode.ts';
 import { metadataValidator } from './metadata.ts';
 import { type SentFieldDefinition, stockQuantity } from './product-definition.ts';
 
-/** Of GTIN-8, GTIN-12 (UPC-A), GTIN-13 (EAN-13) and GTIN-14. */
-const BARCODE_LENGTHS: readonly number[] = [8, 12, 13, 14];
-const DIGITS = /^\d+$/;
 const LINE_BREAKS = /\r\n?/g;
-
-/** A GTIN (GS1 General Specifications, section 7.9: the check digit). */
-export const barcodeValidator: Validator<string> = {
-  schema: {
-    type: 'string', pattern: `^(?:${BARCODE_LENGTHS.map((length) => `\\d{${length}}`).join('|')})$`,
-  },
-  parse(input) {
-    const parsed = stringValidator.parse(input);
-    if (!('value' in parsed)) return parsed;
-    const { value } = parsed;
-    if (!DIGITS.test(value)) return invalid('format', 'Must consist of digits only.');
-    if (!BARCODE_LENGTHS.includes(value.length)) {
-      return invalid('length', `Must have 8, 12, 13 or 14 digits, not ${value.length}. `
-        + 'A spreadsheet may have removed leading zeros.');
-    }
-    const expected = findCheckDigit(value.slice(0, -1));
-    if (value.endsWith(expected)) return { value };
-    return invalid('format', `The last digit must be ${expected}: it checks the others.`);
-  },
-};
-
-/**
- * A barcode as a number, by which barcodes are compared: as GTIN-14, padded with zeros. UPC-A and
- * EAN-13 of an item are equal then; those of a case, whose first digit differs, are not.
- */
-export function toGtin(barcode: string): number {
-  return Number(barcode);
-}
 
 const description: Validator<string> = {
   schema: { type: 'string', minLength: 1, maxLength: DESCRIPTION_LIMIT_CODE_POINTS },
@@ -115,10 +85,3 @@ export const optionalDefinitions = [
     shopColumns: {},
   },
 ] as const satisfies readonly SentFieldDefinition[];
-
-/** Every second digit from the right counts three times. */
-function findCheckDigit(digits: string): string {
-  const sum = [...digits].reverse().reduce((total, digit, index) =>
-    total + Number(digit) * (index % 2 === 0 ? 3 : 1), 0);
-  return String((10 - sum % 10) % 10);
-}

@@ -3,7 +3,7 @@
  */
 import type { ProductId } from '../id.ts';
 import { SEARCH_TERMS_LIMIT } from '../limits.ts';
-import { barcodeValidator } from './optional-fields.ts';
+import { barcodeValidator } from './barcode.ts';
 import type { Sku, StoredProduct } from './product-fields.ts';
 
 /** Sort keys; `id` is the creation order. */

@@ -9,18 +9,21 @@ import {
   absentIfNull, escapePointer, integerValidator, invalid, lineValidator, stringValidator,
   type Validator,
 } from '../validation.ts';
+import { barcodeValidator, describeAmbiguous } from './barcode.ts';
 import { describeIdOwner, explainUnknownSku } from './spreadsheet-sku.ts';
 import { type Sku, skuValidator } from './product-fields.ts';
 import { stockQuantity } from './product-definition.ts';
 
 /**
- * Has exactly one of `set` and `adjust`, and one of `sku` and `id`. In a row of a file with both,
- * the SKU names the product, and the id must not be that of another one.
+ * Has exactly one of `set` and `adjust`, and one of `sku`, `id` and `barcode`. In a row of a file
+ * with SKU and id, the SKU names the product, and the id must not be that of another one.
  */
 export interface StockChange {
   readonly sku?: Sku;
   /** The id as sent. */
   readonly id?: string;
+  /** The barcode as sent, with any number of leading zeros; archived products have theirs, too. */
+  readonly barcode?: string;
   /** The new stock. */
   readonly set?: number;
   /** Added to the stock; negative to remove. */
@@ -34,13 +37,16 @@ export interface StockChange {
 }
 
 export type StockStatus =
-  | 'ok' | 'unchanged' | 'not_found' | 'conflict' | 'stale' | 'insufficient' | 'invalid';
+  | 'ok' | 'unchanged' | 'not_found' | 'conflict' | 'stale' | 'insufficient' | 'invalid'
+  | 'ambiguous';
 
 /** The outcome of a change; unknown members are undefined. */
 export interface StockResult {
   readonly status: StockStatus;
   readonly id?: ProductId | undefined;
   readonly sku?: Sku | undefined;
+  /** Those of the products that have the barcode of an `ambiguous` change. */
+  readonly skus?: readonly Sku[] | undefined;
   /** The stock before and after; equal if nothing was changed. */
   readonly previous?: number | undefined;
   readonly stock?: number | undefined;
@@ -57,6 +63,7 @@ interface Failure {
   readonly status: StockStatus;
   readonly sku?: string | null | undefined;
   readonly id?: string | null | undefined;
+  readonly barcode?: string | null | undefined;
   readonly stock?: number | null | undefined;
 }
 
@@ -65,13 +72,14 @@ interface Failure {
  * sent, if that is known.
  */
 export function explainFailure(
-  { status, sku, id, stock }: Failure, expect?: number,
+  { status, sku, id, barcode, stock }: Failure, expect?: number,
 ): string | undefined {
-  const name = sku ?? id;
+  const name = sku ?? id ?? barcode;
   switch (status) {
     case 'not_found': {
       const hint = explainUnknownSku(sku ?? '');
-      const fault = `There is no product with the ${name === sku ? 'SKU' : 'id'} ${name}.`;
+      const kind = name === sku ? 'SKU' : name === id ? 'id' : 'barcode';
+      const fault = `There is no product with the ${kind} ${name}.`;
       return hint === undefined ? fault : `${fault} ${hint}`;
     }
     case 'conflict': return `The stock of ${name} is ${stock}, not ${expect ?? 'as expected'}.`;
@@ -103,8 +111,9 @@ export const STOCK_TOO_LARGE: Issue = {
   pointer: '/adjust', code: 'range', detail: 'Would raise the stock above 1,000,000,000.',
 };
 
-/** The error of a change that is invalid only for the product that it names. */
+/** The error of a change that is invalid, or ambiguous, only for the product that it names. */
 export function describeInvalid(result: StockResult): Issue {
+  if (result.status === 'ambiguous') return describeAmbiguous(result.skus ?? []);
   return isMismatch(result) ? describeIdOwner(result.sku ?? '') : STOCK_TOO_LARGE;
 }
 
@@ -118,6 +127,10 @@ export const stockDelta = integerValidator(-STOCK_LIMIT, STOCK_LIMIT);
 export const STOCK_CHANGE_VALIDATORS = {
   sku: skuValidator,
   id: stringValidator,
+  barcode: {
+    ...barcodeValidator,
+    description: 'The barcode of exactly one product, with any number of leading zeros.',
+  },
   set: { ...stockQuantity, description: 'The new stock.' },
   adjust: { ...stockDelta, description: 'Added to the stock; negative to remove.' },
   expect: { ...stockQuantity, description: 'Apply only if this is the current stock.' },
@@ -132,7 +145,7 @@ const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =
   new Map(Object.entries(STOCK_CHANGE_VALIDATORS));
 
 /** How a change identifies its product. */
-export type ProductReference = Pick<StockChange, 'sku' | 'id'>;
+export type ProductReference = Pick<StockChange, 'sku' | 'id' | 'barcode'>;
 
 /** A valid change; or the errors of an invalid one, and the product that it names. */
 export type SentChange =
@@ -167,8 +180,10 @@ const UNKNOWN = invalid(
 );
 
 function findContradiction(change: StockChange, hasSource: boolean): Issue | undefined {
-  if ((change.sku === undefined) === (change.id === undefined)) {
-    return { pointer: '', code: 'required', detail: 'Name the product by either sku or id.' };
+  const { sku, id, barcode } = change;
+  if (Number(sku !== undefined) + Number(id !== undefined) + Number(barcode !== undefined) !== 1) {
+    const detail = 'Name the product by one of sku, id and barcode.';
+    return { pointer: '', code: 'required', detail };
   }
   if ((change.set === undefined) === (change.adjust === undefined)) {
     return { pointer: '', code: 'required', detail: 'Send either set or adjust.' };

@@ -104,17 +104,22 @@ function assertNamed(entries: readonly SentChange[]): void {
   const issues: Issue[] = [];
   for (const [index, entry] of entries.entries()) {
     if ('change' in entry) continue;
-    if (entry.reference?.sku !== undefined || entry.reference?.id !== undefined) continue;
+    if (namesProduct(entry.reference)) continue;
     issues.push(...entry.issues.map((issue) =>
       ({ ...issue, pointer: `/changes/${index}${issue.pointer ?? ''}` })));
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
-  const detail = 'Every change of a stocktake must name its product, since all others are set to '
-    + '0. Nothing was changed.';
+  const detail = 'Every change of a stocktake must name its product, and one with an error not by '
+    + 'its barcode, since all other products are set to 0. Nothing was changed.';
   throw new AppError('invalid_data', detail, {
     issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT),
   });
+}
+
+/** Whether an invalid change says which product it means: a barcode may be that of any. */
+export function namesProduct({ sku, id, barcode }: ProductReference = {}): boolean {
+  return barcode === undefined && (sku ?? id) !== undefined;
 }
 
 /** What an invalid change names: one with both `sku` and `id` may mean either product. */

@@ -4,7 +4,7 @@
  * rejected, or their stock is added to that of the earlier rows.
  */
 import { rejectMarkedSkus } from '../../api/marked-skus.ts';
-import { explainFaulty, readIdOwners } from '../../api/stock/duplicate-levels.ts';
+import { explainFaulty, readNamed } from '../../api/stock/duplicate-levels.ts';
 import { findSku } from '../../domain/catalogue/product.ts';
 import { AppError, type Issue } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
@@ -30,7 +30,7 @@ interface DuplicateRow {
   readonly overrides: number;
 }
 
-type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts'>;
+type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts' | 'listBarcodeOwners'>;
 
 export class DuplicateRows {
   readonly #store: Products;
@@ -74,10 +74,11 @@ export class DuplicateRows {
         continue;
       }
       if (isErrorColumn(reader.ignoredColumns[0])) throw new AppError('invalid_data', NO_SUM);
-      const ids = rows.map(({ content }) => content?.product?.id);
-      const findOwner = await readIdOwners(this.#store, this.#sellerId, ids);
+      const references = rows.flatMap(({ content }) => content?.product?.id ?? [])
+        .map((id) => ({ id }));
+      const findNamed = await readNamed(this.#store, this.#sellerId, references);
       yield rows.map((row) => {
-        const faulty = this.#checkFault(row, rejected, findOwner);
+        const faulty = this.#checkFault(row, rejected, (id) => findNamed({ id })[0]);
         return faulty ?? this.#check(row, entries, rejected);
       });
     }
@@ -120,12 +121,12 @@ export class DuplicateRows {
 
   /** The row if it is rejected, or must be, since a sum would lack a row that was rejected. */
   #checkFault(
-    row: ImportRow, rejected: SkuLines, findOwner: (id: string | undefined) => string | undefined,
+    row: ImportRow, rejected: SkuLines, findOwner: (id: string) => string | undefined,
   ): ImportRow | undefined {
     const { line, content } = row;
     if (!content) return row;
     const { product } = content;
-    const owner = findOwner(product?.id);
+    const owner = findOwner(product?.id ?? '');
     if (!product || (owner !== undefined && owner !== product.sku)) {
       const skus = [row.sku, row.markedSku].flatMap((sku) => findSku(sku ?? '') ?? []);
       if (skus.length === 0) this.#unknownLine ??= line;

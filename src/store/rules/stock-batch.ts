@@ -4,7 +4,9 @@
  */
 import {
   isFailure, evaluateStockChange, type ProductReference, type StockChange, type StockResult,
+  type StockStatus,
 } from '../../domain/catalogue/stock-change.ts';
+import { AppError } from '../../domain/error.ts';
 import { explainUnknownSku, foldSku, unclearSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import {
   isOverZeroLimit, type StockOrigin, type StockSync,
@@ -12,6 +14,7 @@ import {
 import type { SyncedStock } from '../catalogue-store.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import { type BarcodeOwners, findOwners } from './barcode-owners.ts';
 import type { ChangeActor } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
 
@@ -50,17 +53,21 @@ export class StockBatch {
   }
 
   /**
-   * Applies changes in order. A change whose id is that of another product than its SKU is invalid.
+   * Applies changes in order. A change whose id is that of another product than its SKU is invalid,
+   * and one whose barcode several products have is ambiguous.
    * @param others What `listOtherIds` returns. @param owners Their levels, as copies.
    */
   applyAll(
     changes: readonly StockChange[], levels: readonly (StockLevel | undefined)[],
     others: ReturnType<typeof listOtherIds>, owners: readonly (StockLevel | undefined)[],
+    barcodeOwners: BarcodeOwners,
   ): StockResult[] {
     const ownersByIndex = new Map([...others.keys()].map((index, at) => [index, owners[at]]));
     return changes.map((change, index): StockResult => {
       const owner = ownersByIndex.get(index);
-      return owner ? { status: 'invalid', id: owner.id, sku: owner.sku }
+      if (owner) return { status: 'invalid', id: owner.id, sku: owner.sku };
+      const named = levels[index] ? [] : findOwners(change, barcodeOwners);
+      return named.length > 1 ? { status: 'ambiguous', skus: named.map(({ sku }) => sku) }
         : this.apply(change, levels[index]);
     });
   }
@@ -121,10 +128,11 @@ interface Evaluated {
 
 /**
  * One failure rejects an atomic sync; a stocktake must not zero more products than its limit.
- * @throws AppError `sync_refused` if an unknown SKU may mean a product that it would set to 0
+ * @throws AppError `sync_refused` if a change may mean a product that it would set to 0: by an
+ *   unknown SKU, or a barcode that is not that of one product
  */
 export function findRejection(
-  { isAtomic, completion, faulty = [] }: StockSync, evaluated: Evaluated,
+  { changes, isAtomic, completion, faulty = [] }: StockSync, evaluated: Evaluated,
 ): SyncedStock['rejection'] {
   const { results, namedLevels, missing } = evaluated;
   const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
@@ -132,13 +140,17 @@ export function findRejection(
   if (!completion) return undefined;
   const inStock = missing + countInStock(namedLevels);
   if (isOverZeroLimit(missing, inStock, completion.zeroLimitPercent)) return 'zero_limit';
-  if (missing > 0) assertDistinct(evaluated);
+  if (missing > 0) assertDistinct(changes, evaluated);
   return undefined;
 }
 
-function assertDistinct({ results, listMissing }: Evaluated): void {
+function assertDistinct(
+  changes: readonly StockChange[], { results, listMissing }: Evaluated,
+): void {
   const unknown = new Map<string, Sku>();
-  for (const { status, sku } of results) {
+  for (const [index, { status, sku }] of results.entries()) {
+    const { barcode } = changes[index] ?? {};
+    if (barcode !== undefined && isUnidentified(status)) throw unclearBarcode(barcode);
     if (status !== 'not_found' || typeof sku !== 'string') continue;
     const reason = explainUnknownSku(sku);
     if (reason !== undefined) throw unclearSku(describe(sku), NOTHING, { reason });
@@ -153,8 +165,20 @@ function assertDistinct({ results, listMissing }: Evaluated): void {
   }
 }
 
-function describe(sku: Sku): string {
-  return `The change of ${JSON.stringify(sku)}`;
+/** Whether a change by barcode does not say which product it means. */
+export function isUnidentified(status: StockStatus): boolean {
+  return status === 'not_found' || status === 'ambiguous';
+}
+
+function unclearBarcode(barcode: string): AppError {
+  const remedy = 'Name the product by its SKU, or give this barcode to it alone, and send the '
+    + 'stocktake again.';
+  return new AppError('sync_refused',
+    `${describe(barcode)} does not identify its product, so ${NOTHING}. ${remedy}`);
+}
+
+function describe(name: string): string {
+  return `The change of ${JSON.stringify(name)}`;
 }
 
 /** How many of these products were in stock before the batch. */

@@ -8,21 +8,25 @@ import type { StockChange, StockResult, StockStatus } from '../../domain/catalog
 import type { ProductId } from '../../domain/id.ts';
 
 const STATUSES: readonly StockStatus[] =
-  ['ok', 'unchanged', 'not_found', 'conflict', 'stale', 'insufficient', 'invalid'];
+  ['ok', 'unchanged', 'not_found', 'conflict', 'stale', 'insufficient', 'invalid', 'ambiguous'];
 
 /** Values of one result. */
 const WIDTH = 6;
 
-/** Status, id, SKU unless it is the one that the change names, stock before and after, position. */
+/**
+ * Status, id, SKU unless it is the one that the change names, stock before and after, position. The
+ * SKU of an ambiguous one is the JSON of all SKUs.
+ */
 type EncodedResults = readonly (number | string | null)[];
 
 export function encodeResults(
   results: readonly StockResult[], changes: readonly StockChange[],
 ): EncodedResults {
   const values: (number | string | null)[] = [];
-  results.forEach(({ status, id, sku, previous, stock, position }, index) => {
+  results.forEach(({ status, id, sku, skus, previous, stock, position }, index) => {
+    const name = skus ? JSON.stringify(skus) : sku;
     values.push(
-      STATUSES.indexOf(status), id ?? null, sku === changes[index]?.sku ? null : sku ?? null,
+      STATUSES.indexOf(status), id ?? null, name === changes[index]?.sku ? null : name ?? null,
       previous ?? null, stock ?? null, position ?? null,
     );
   });
@@ -35,8 +39,12 @@ export function decodeResults(
   // The casts: `encodeResults` wrote the values, in this order.
   return changes.map(({ sku }, index): StockResult => {
     const at = index * WIDTH;
+    const status = STATUSES[values[at] as number] ?? 'invalid';
+    if (status === 'ambiguous') {
+      return { status, skus: JSON.parse(values[at + 2] as string) as readonly Sku[] };
+    }
     return {
-      status: STATUSES[values[at] as number] ?? 'invalid',
+      status,
       id: (values[at + 1] ?? undefined) as ProductId | undefined,
       sku: (values[at + 2] ?? sku) as Sku | undefined,
       previous: (values[at + 3] ?? undefined) as number | undefined,

@@ -1,5 +1,5 @@
 /** Comparisons of columns with values, which a filter of products makes. */
-import { toGtin } from '../../domain/catalogue/optional-fields.ts';
+import { toGtin } from '../../domain/catalogue/barcode.ts';
 import type { ProductFilter, SortKey } from '../../domain/catalogue/product-query.ts';
 
 /** The columns that filters compare. */
@@ -15,7 +15,7 @@ export interface Comparison {
 /** A barcode as a number (`toGtin`), in both engines; an index has this expression. */
 const GTIN = 'CAST(p.barcode AS bigint)';
 /** For a partial index, which SQLite does not use without this condition. */
-const IS_GTIN = `p.barcode IS NOT NULL AND ${GTIN}`;
+export const IS_GTIN = `p.barcode IS NOT NULL AND ${GTIN}`;
 
 /** What is compared, in SQL, in the table `p`. */
 export function comparedBy({ column, operator }: Pick<Comparison, 'column' | 'operator'>): string {

@@ -6,8 +6,11 @@
 import type { NewProduct, Product } from '../../domain/catalogue/product-fields.ts';
 import { isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import type { StockChange } from '../../domain/catalogue/stock-change.ts';
-import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../catalogue-store.ts';
+import type {
+  BarcodeOwner, ImportDryRun, ImportEffect, ImportMode, StockDryRun,
+} from '../catalogue-store.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import { groupOwners, listGtins, resolveBarcodes } from '../rules/barcode-owners.ts';
 import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
 import { compareRowIds, mergeImportRow } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
@@ -57,10 +60,11 @@ type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
 /** A dry run writes nothing that could reveal it. */
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
-/** `read` finds products in the catalogue, which was at `position`. */
+/** `read` and `listOwners` find products in the catalogue, which was at `position`. */
 export function openStockDryRun(
   actor: Actor, position: number,
   read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
+  listOwners: (gtins: readonly number[]) => Awaitable<readonly BarcodeOwner[]>,
 ): StockDryRun {
   const earlierLevels = openTemporaryItems<TriedLevel>();
   let last = position;
@@ -77,12 +81,13 @@ export function openStockDryRun(
 
   return {
     async try(changes) {
-      const levels = await read(changes);
+      const barcodeOwners = groupOwners(await listOwners(listGtins(changes)));
+      const levels = await read(resolveBarcodes(actor.sellerId, changes, barcodeOwners));
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
       const others = listOtherIds(actor.sellerId, changes, levels);
       const owners = others.size > 0 ? await read([...others.values()]) : [];
-      const results = batch.applyAll(changes, levels, others, owners);
+      const results = batch.applyAll(changes, levels, others, owners, barcodeOwners);
       for (const { id, stock, position: moved, sequence } of batch.namedLevels) {
         earlierLevels.set(String(id), { stock, position: moved, sequence });
       }

@@ -1,8 +1,14 @@
 /** The contract of a store: products that are found by their barcodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
+import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
+import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
+import { makeSync } from './stock.ts';
 
 /** The same item as UPC-A, EAN-13 and GTIN-14; and a case of it. */
 const [UPC, EAN, GTIN, CASE] = [
@@ -10,6 +16,13 @@ const [UPC, EAN, GTIN, CASE] = [
 ] as const;
 
 export function testBarcodes(prepare: PrepareStore): void {
+  testFilter(prepare);
+  testStock(prepare);
+  testSequences(prepare);
+  testStocktakes(prepare);
+}
+
+function testFilter(prepare: PrepareStore): void {
   test('finds a barcode with any number of leading zeros, and not that of a case', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
@@ -36,5 +49,130 @@ export function testBarcodes(prepare: PrepareStore): void {
       filter: { barcode: UPC }, sort: { by: 'id', isDescending: false }, after: undefined, limit: 9,
     }, 0);
     assert.deepEqual(none, []);
+  });
+}
+
+/** Products with 5 in stock: A and B, archived, share a barcode; C and D have one each. */
+async function prepareFour(open: ReturnType<PrepareStore>) {
+  const store = await open(makeClock());
+  const actor = await makeActor(store);
+  await store.importProducts(actor, [
+    { sku: 'A', barcode: UPC }, { sku: 'B', barcode: GTIN, archived: true },
+    { sku: 'C', barcode: CASE }, { sku: 'D', barcode: '96385074' },
+  ].map((members) => makeNewProduct({ ...members, stock: 5 })), 'create');
+  return { store, actor };
+}
+
+/** Each result as `status SKU stock`. */
+async function sync(
+  store: Store, actor: Actor, changes: readonly StockChange[], members?: Partial<StockSync>,
+) {
+  const { results } = await store.syncStock(actor, makeSync(changes, members), false);
+  return results.map(({ status, sku, skus, stock }) =>
+    [status, sku ?? skus?.join('+'), stock].filter((part) => part !== undefined).join(' '));
+}
+
+async function stocksOf(store: Store, { sellerId }: Actor): Promise<string> {
+  return (await readAll(store, sellerId)).map(({ sku, stock }) => `${sku} ${stock}`).join(', ');
+}
+
+function testStock(prepare: PrepareStore): void {
+  test('changes the stock of the one product with a barcode, and never guesses', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const changes = [
+      { barcode: CASE, set: 8 }, { barcode: EAN, set: 9 }, { barcode: '4006381333931', set: 1 },
+      { sku: 'C' as Sku, adjust: 1 }, { barcode: '00000096385074', adjust: -6 },
+    ];
+    const results = ['ok C 8', 'ambiguous A+B', 'not_found', 'ok C 9', 'insufficient D 5'];
+    const dryRun = store.dryRunStock(actor, 4, undefined);
+    assert.deepEqual((await dryRun.try(changes)).results.map(({ status }) => status),
+      results.map((text) => text.split(' ')[0]));
+    await dryRun.close();
+    assert.deepEqual(await sync(store, actor, changes), results);
+    assert.equal(await stocksOf(store, actor), 'A 5, B 5, C 9, D 5');
+    const atomic = await store.syncStock(actor, makeSync([
+      { sku: 'C' as Sku, set: 1 }, { barcode: UPC, set: 1 },
+    ], { isAtomic: true }), false);
+    assert.equal(atomic.rejection, 'failures');
+    const otherActor = await makeActor(store);
+    assert.deepEqual(await sync(store, otherActor, [{ barcode: CASE, set: 0 }]), ['not_found']);
+  });
+
+  test('follows a barcode that moves to another product', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const change = [{ barcode: CASE, adjust: 1 }];
+    assert.deepEqual(await sync(store, actor, change), ['ok C 6']);
+    await store.patchProduct(actor, { sku: 'C' as Sku }, { barcode: null }, {});
+    const [moved, others] = await Promise.all([
+      store.patchProduct(actor, { sku: 'D' as Sku }, { barcode: CASE }, {}),
+      sync(store, actor, change),
+    ]);
+    assert.equal(moved.effect, 'updated');
+    assert.deepEqual(others, ['ok D 6']);
+    await store.createProduct(actor, makeNewProduct({ sku: 'E', barcode: CASE }));
+    assert.deepEqual(await sync(store, actor, change), ['ambiguous D+E']);
+  });
+
+  test('replays a sync under its key after the barcode has moved', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const write = { ...actor, idempotency: { key: 'till', part: 1 } };
+    const changes = makeSync([{ barcode: CASE, adjust: 1 }, { barcode: UPC, set: 1 }]);
+    const first = await store.syncStock(write, changes, false);
+    await store.patchProduct(actor, { sku: 'C' as Sku }, { barcode: null }, {});
+    await store.patchProduct(actor, { sku: 'D' as Sku }, { barcode: CASE }, {});
+    const retried = await store.syncStock(write, changes, false);
+    assert.deepEqual([retried.results, retried.isReplay], [first.results, true]);
+    assert.equal(await stocksOf(store, actor), 'A 5, B 5, C 6, D 5');
+    const padded = makeSync([{ barcode: CASE, adjust: 1 }, { barcode: EAN, set: 1 }]);
+    await assert.rejects(store.syncStock(write, padded, false), { code: 'idempotency_mismatch' });
+  });
+
+}
+
+function testSequences(prepare: PrepareStore): void {
+  test('applies sequence numbers to a product that is named by barcode', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const till = { source: 'till' };
+    const first = [{ barcode: CASE, set: 3, sequence: 7 }];
+    assert.deepEqual(await sync(store, actor, first, till), ['ok C 3']);
+    const later = [
+      { barcode: CASE, set: 9, sequence: 7 }, { sku: 'C' as Sku, set: 4, sequence: 8 },
+      { barcode: CASE, set: 5, sequence: 9 },
+    ];
+    assert.deepEqual(await sync(store, actor, later, till), ['stale C 3', 'ok C 4', 'ok C 5']);
+  });
+
+  test('names the first of many products with one barcode', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const products = Array.from({ length: 9 }, (_, n) =>
+      makeNewProduct({ sku: `S${n}`, barcode: UPC }));
+    await store.importProducts(actor, products, 'create');
+    const owners = await store.listBarcodeOwners(actor.sellerId, [Number(UPC), 5]);
+    assert.deepEqual(owners.map(({ sku }) => sku), ['S0', 'S1', 'S2', 'S3', 'S4', 'S5']);
+    assert.deepEqual(await sync(store, actor, [{ barcode: UPC, set: 1 }]),
+      ['ambiguous S0+S1+S2+S3+S4+S5']);
+  });
+}
+
+function testStocktakes(prepare: PrepareStore): void {
+  test('zeroes nothing if a barcode of a stocktake is not that of one product', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const completion = { zeroLimitPercent: 100 };
+    for (const barcode of [UPC, '4006381333931']) {
+      await assert.rejects(
+        sync(store, actor, [{ sku: 'C' as Sku, set: 1 }, { barcode, set: 1 }], { completion }),
+        { code: 'sync_refused', publicDetail: new RegExp(`"${barcode}" does not identify`) },
+      );
+    }
+    assert.equal(await stocksOf(store, actor), 'A 5, B 5, C 5, D 5');
+    const named = [
+      { sku: 'A' as Sku, set: 1 }, { sku: 'B' as Sku, set: 1 }, { barcode: CASE, set: 2 },
+    ];
+    assert.deepEqual(await sync(store, actor, named, { completion }),
+      ['ok A 1', 'ok B 1', 'ok C 2']);
+    assert.equal(await stocksOf(store, actor), 'A 1, B 1, C 2, D 0');
+    const unknown = [...named, { barcode: '00000096385074', set: 0 }, { barcode: UPC, set: 1 }];
+    assert.deepEqual((await sync(store, actor, unknown, { completion })).at(-1), 'ambiguous A+B');
   });
 }

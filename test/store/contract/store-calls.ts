@@ -45,6 +45,8 @@ type WithoutSeller = 'createSeller' | 'listSellers' | 'findGrant' | 'noteUsage'
   | 'rateLeases' | 'lost' | 'generation' | 'now' | 'keepLivedTime'
   | 'findTimeLivedAgo';
 
+/** Of a product of each shop. */
+export const BARCODE = '4006381333931';
 export const HEADER_HASH = 'a'.repeat(64);
 const PAGE = { after: undefined, limit: 100 };
 const ALL = { filter: {}, after: 0, upTo: 1_000, isDescending: false, limit: 100 };
@@ -66,6 +68,7 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
   findProduct: (store, own, ids) => store.findProduct(own.sellerId, { id: ids.productId }),
   findProducts: async (store, own, ids) =>
     [...await store.findProducts(own.sellerId, [ids.productId])],
+  listBarcodeOwners: (store, own) => store.listBarcodeOwners(own.sellerId, [Number(BARCODE)]),
   listProducts: (store, own) => store.listProducts(own.sellerId, { ...PAGE, archived: 'any' }),
   listChanges: (store, own, ids) =>
     store.listChanges(own.sellerId, { after: 0, limit: 100, importId: ids.importId }),
@@ -174,7 +177,9 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
     { id: ids.productId, expected: {}, patch: { stock: 4 } },
   ], 'counted'),
   syncStock: (store, own) => store.syncStock(
-    own.actor, makeSync([{ sku: 'SHOP-1' as Sku, set: 5, sequence: 2 }], { source: 'till' }), false,
+    own.actor, makeSync([
+      { sku: 'SHOP-1' as Sku, set: 5, sequence: 2 }, { barcode: BARCODE, set: 6, sequence: 3 },
+    ], { source: 'till' }), false,
   ),
   zeroStock: (store, own, ids) => store.zeroStock(own.actor, {
     products: [ids.productId], zeroLimitPercent: 100, source: undefined, reason: 'counted',

@@ -11,7 +11,7 @@ import { makePasskey } from './passkeys.ts';
 import {
   join, makeInvitation, makeJoining, makeNewSession, makeSecretHash, SHOWN,
 } from './portal-fixture.ts';
-import { type Call, HEADER_HASH, READS, type Shop, WRITES } from './store-calls.ts';
+import { BARCODE, type Call, HEADER_HASH, READS, type Shop, WRITES } from './store-calls.ts';
 import { FAILED, makeMessage } from './webhook-deliveries.ts';
 import { makeNewWebhook } from './webhooks.ts';
 
@@ -49,7 +49,7 @@ async function makeShop(store: Store, name: string, people: number): Promise<Sho
   }));
   const actor = { sellerId, keyId: key.id };
   const { id: productId } = await store.createProduct(actor, makeNewProduct({
-    sku: 'SHOP-1', name: `${name} cup`, category: `${name} goods`, stock: 1,
+    sku: 'SHOP-1', name: `${name} cup`, category: `${name} goods`, stock: 1, barcode: BARCODE,
   }));
   const importId = await importFile(store, actor, name);
   const { webhook } = await store.createWebhook(actor, makeNewWebhook({

@@ -2,6 +2,9 @@
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
+import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../../domain/limits.ts';
+import type { BarcodeOwner } from '../../catalogue-store.ts';
+import { IS_GTIN } from '../../sql/product-filter.ts';
 import { readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
 import { LoadedLevels, type StoredSequence } from '../../rules/working-set/loaded-levels.ts';
@@ -21,6 +24,16 @@ export const LEVEL_QUERIES = {
   sequencesById: `
     SELECT product_id, source, sequence FROM stock_sequence
     WHERE seller_id = $1 AND product_id = ANY ($2::bigint[])`,
+  /** Of each barcode, as many as an error names, and one more. */
+  levelsByBarcode: `
+    SELECT p.*, named.gtin FROM unnest($2::bigint[]) AS named (gtin) CROSS JOIN LATERAL (
+      SELECT ${LEVEL_COLUMNS} FROM product AS p
+      WHERE p.seller_id = $1 AND ${IS_GTIN} = named.gtin
+      ORDER BY p.id LIMIT ${BARCODE_PRODUCTS_NAMED_LIMIT + 1}) AS p`,
+  sequencesByBarcode: `
+    SELECT product_id, source, sequence FROM stock_sequence WHERE seller_id = $1
+    AND product_id IN (SELECT p.id FROM product AS p
+      WHERE p.seller_id = $1 AND ${IS_GTIN} = ANY ($2::bigint[]))`,
   inStock: `${SELECT_LEVELS} AND stock > 0`,
 } as const;
 
@@ -32,6 +45,10 @@ export function mapLevel(row: Row): StoredLevel {
     position: readInteger(row, 'position'),
     at: readInteger(row, 'updated_at'),
   };
+}
+
+export function mapOwner(row: Row): BarcodeOwner {
+  return { ...mapLevel(row), gtin: readInteger(row, 'gtin') };
 }
 
 export function mapSequence(row: Row): StoredSequence {

@@ -16,7 +16,7 @@ import { BEGIN, COMMIT, type Statement } from '../wire/statement-run.ts';
 import type { Parameter, Value } from '../wire/values.ts';
 import { readByCursor } from '../sql.ts';
 import { type LoadedSeller, makeLoadedSeller } from '../../rules/working-set/loaded-seller.ts';
-import { LEVEL_QUERIES, mapLevel, mapSequence } from './level-queries.ts';
+import { LEVEL_QUERIES, mapLevel, mapOwner, mapSequence } from './level-queries.ts';
 import type { NamedRows } from '../../rules/working-set/named-rows.ts';
 
 const SELECT_PRODUCTS = `SELECT ${PRODUCT_COLUMNS.join(', ')} FROM product WHERE seller_id = $1`;
@@ -107,9 +107,11 @@ function listLookups(sellerId: SellerId, rows: NamedRows, lived: number): readon
   };
   add(isStock ? 'levelsBySku' : 'productsBySku', skus);
   add(isStock ? 'levelsById' : 'productsById', ids, [...skus]);
+  add('levelsByBarcode', rows.gtins);
   add('deletions', rows.deleted);
   if (hasSource) add('sequencesBySku', skus);
   if (hasSource) add('sequencesById', ids);
+  if (hasSource) add('sequencesByBarcode', rows.gtins);
   if (rows.isStocktake) lookups.push(['inStock', [sellerId]]);
   add('imports', rows.imports);
   if (rows.startsImport) lookups.push(['lastImport', [sellerId]]);
@@ -133,10 +135,11 @@ function loadSeller(
   for (const row of read('deletions')) {
     products.noteDeletion(readId<ProductId>(row, 'product_id'), readInteger(row, 'position'));
   }
-  for (const name of ['inStock', 'levelsBySku', 'levelsById'] as const) {
+  for (const row of read('levelsByBarcode')) levels.loadOwner(mapOwner(row));
+  for (const name of ['inStock', 'levelsBySku', 'levelsById', 'levelsByBarcode'] as const) {
     for (const row of read(name)) levels.load(mapLevel(row));
   }
-  for (const name of ['sequencesBySku', 'sequencesById'] as const) {
+  for (const name of ['sequencesBySku', 'sequencesById', 'sequencesByBarcode'] as const) {
     for (const row of read(name)) levels.loadSequence(mapSequence(row));
   }
   for (const id of rows.imports) imports.load(id, undefined);

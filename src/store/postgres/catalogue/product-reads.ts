@@ -7,6 +7,7 @@ import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency } from '../../sql/sql.ts';
+import { LEVEL_QUERIES, mapOwner } from './level-queries.ts';
 import { searchProducts } from '../search/product-search.ts';
 import type { Query } from '../sql.ts';
 
@@ -40,6 +41,10 @@ export function productReads(query: Query) {
     async findProductsBySku(sellerId, skus) {
       const products = await find(FIND_BY_SKU, sellerId, skus);
       return new Map(products.map((product) => [product.sku, product]));
+    },
+    async listBarcodeOwners(sellerId, gtins) {
+      if (gtins.length === 0) return [];
+      return (await query(LEVEL_QUERIES.levelsByBarcode, sellerId, gtins)).map(mapOwner);
     },
     async listProducts(sellerId, { after: id, limit, archived }) {
       const after = id === undefined ? undefined : { key: id, id };

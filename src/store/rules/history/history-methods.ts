@@ -37,8 +37,10 @@ export function historyMethods({ queries, run, lived }: HistoryMethodsOptions) {
     pruneHistory: (before) => pruneHistory(queries, run, before),
     pruneIdempotency: () => pruneIdempotency(queries, run, lived.read()),
     dryRunImport: (sellerId, mode) => openImportDryRun(sellerId, mode, queries),
-    dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
-      queries.readLevels(actor.sellerId, changes, source)),
+    dryRunStock: (actor, position, source) => openStockDryRun(
+      actor, position, (changes) => queries.readLevels(actor.sellerId, changes, source),
+      (gtins) => queries.listBarcodeOwners(actor.sellerId, gtins),
+    ),
     openStocktake: (sellerId) => openStreamedStocktake({
       readLevels: (references) => queries.readLevels(sellerId, references, undefined),
       listLevels: (after, limit) => queries.listLevels(sellerId, { after, limit }),

@@ -10,6 +10,7 @@ import type { ImportRecord, RevertedChanges } from '../../../domain/catalogue/im
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
+import type { BarcodeOwner } from '../../catalogue-store.ts';
 import type { MovementFilter, StockLevelAt } from '../../history-store.ts';
 import type { TouchedProduct } from '../../temporary/touched-products.ts';
 import type { PageQuery } from '../../write.ts';
@@ -146,6 +147,10 @@ export interface HistoryQueries {
     sellerId: SellerId, ids: readonly ProductId[],
   ): Awaitable<ReadonlyMap<ProductId, Product>>;
   findProductsBySku(sellerId: SellerId, skus: readonly Sku[]): Awaitable<ReadonlyMap<Sku, Product>>;
+  /** As of `CatalogueStore`. */
+  listBarcodeOwners(
+    sellerId: SellerId, gtins: readonly number[],
+  ): Awaitable<readonly BarcodeOwner[]>;
   /** Of those of these products that exist. */
   listCurrentPrices(
     sellerId: SellerId, ids: readonly ProductId[],

@@ -9,8 +9,9 @@ import type {
 import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../../domain/catalogue/stock-sync.ts';
-import type { SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
+import type { BarcodeOwner, SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
 import { countResults, type OpenRecord, type WriteActor } from './import-records.ts';
+import { type BarcodeOwners, groupOwners, listGtins, resolveBarcodes } from '../barcode-owners.ts';
 import { findRejection, listOtherIds, StockBatch } from '../stock-batch.ts';
 import type { LevelTable, StockLevel, StockLevelCache } from '../stock-levels.ts';
 import { encodeResults } from '../stock-outcome.ts';
@@ -26,6 +27,8 @@ export interface StockRows {
     sellerId: SellerId, changes: readonly (StockChange | ProductReference)[],
     source: string | undefined, table?: LevelTable,
   ): readonly (StockLevel | undefined)[];
+  /** As of `CatalogueStore`. */
+  listBarcodeOwners(sellerId: SellerId, gtins: readonly number[]): readonly BarcodeOwner[];
   /** Stores the moved levels and sequence numbers of a batch, at the latest when flushed. */
   update(sellerId: SellerId, levels: Iterable<StockLevel>, source: string | undefined): void;
   /** Makes earlier updates visible to the reads of this interface. */
@@ -58,18 +61,18 @@ export function stockMutations(
   const writer = { rows, positions };
   return {
     syncStock(input: SyncInput, now: number) {
-      const { sync, isDryRun } = input;
-      const { actor, close } = openRecord(input.actor, now);
-      const { sellerId } = actor;
+      const { sync, sync: { changes, faulty = [] }, isDryRun } = input;
+      const { actor, actor: { sellerId }, close } = openRecord(input.actor, now);
       const { at } = positions.next(sellerId, now);
       const before = positions.of(sellerId);
       const table = cache.get(sellerId, before);
-      const { changes, faulty = [] } = sync;
       // Levels come from the table, and evaluation changes them even if the batch is not written.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) rows.flush();
-      const levels = rows.readLevels(sellerId, [...changes, ...faulty], sync.source, table);
+      const owners = groupOwners(rows.listBarcodeOwners(sellerId, listGtins(changes)));
+      const references = [...resolveBarcodes(sellerId, changes, owners), ...faulty];
+      const levels = rows.readLevels(sellerId, references, sync.source, table);
       const batch = new StockBatch({ actor, origin: sync, position: before, at });
-      const results = applyChanges(rows, batch, changes, levels);
+      const results = applyChanges(rows, batch, changes, levels, owners);
       for (const level of levels.slice(changes.length)) batch.markNamed(level);
       const { namedLevels } = batch;
       const missing = sync.completion ? rows.countMissing(sellerId, namedLevels) : 0;
@@ -115,13 +118,13 @@ export function stockMutations(
 
 function applyChanges(
   rows: StockRows, batch: StockBatch, changes: readonly StockChange[],
-  levels: readonly (StockLevel | undefined)[],
+  levels: readonly (StockLevel | undefined)[], barcodeOwners: BarcodeOwners,
 ): StockResult[] {
   const { sellerId } = batch.context.actor;
   const others = listOtherIds(sellerId, changes, levels);
   // Not from the table of levels: reading those again would reset their sequence numbers.
   const owners = others.size > 0 ? rows.readLevels(sellerId, [...others.values()], undefined) : [];
-  return batch.applyAll(changes, levels, others, owners);
+  return batch.applyAll(changes, levels, others, owners, barcodeOwners);
 }
 
 interface Writer {

@@ -5,6 +5,7 @@
  */
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { BarcodeOwner } from '../../catalogue-store.ts';
 import {
   copyLevel, LevelTable, startBatch, type StockLevel, type StoredLevel,
 } from '../stock-levels.ts';
@@ -26,6 +27,7 @@ export class LoadedLevels {
   readonly #isComplete: boolean;
   readonly #levels = new LevelTable<StoredLevel>();
   readonly #sequences = new Map<string, StoredSequence>();
+  readonly #owners: BarcodeOwner[] = [];
   readonly #written = new Map<ProductId, StoredLevel>();
   readonly #writtenSequences = new Map<string, StoredSequence>();
 
@@ -39,6 +41,18 @@ export class LoadedLevels {
 
   loadSequence(sequence: StoredSequence): void {
     this.#sequences.set(keyOf(sequence), sequence);
+  }
+
+  /** A product with a barcode that the mutations name. */
+  loadOwner(owner: BarcodeOwner): void {
+    this.#owners.push(owner);
+  }
+
+  /** As `StockRows.listBarcodeOwners`. */
+  listOwners(gtins: readonly number[]): readonly BarcodeOwner[] {
+    if (gtins.length > 0 && !this.#isComplete) throw new NotLoadedError();
+    const named = new Set(gtins);
+    return this.#owners.filter(({ gtin }) => named.has(gtin));
   }
 
   /** As `StockRows.readLevels`. */

@@ -1,4 +1,5 @@
 /** The rows that the mutations of a transaction name, which are loaded before they run. */
+import { toGtin } from '../../../domain/catalogue/barcode.ts';
 import type { ProductRow, ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { NewProduct, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
@@ -51,12 +52,15 @@ export function needsNoRows(call: CatalogueCall): boolean {
   // The cast: which members an input has depends on its mutation.
   const { actor, sync, isDryRun } = input as Input;
   return name === 'syncStock' && isDryRun !== true && actor.import?.id === undefined
-    && sync?.source === undefined && sync?.completion === undefined;
+    && sync?.source === undefined && sync?.completion === undefined
+    && !sync?.changes.some(({ barcode }) => barcode !== undefined);
 }
 
 export class NamedRows {
   readonly skus = new Set<Sku>();
   readonly ids = new Set<ProductId>();
+  /** Barcodes, as numbers. */
+  readonly gtins = new Set<number>();
   /** Products that may have been deleted. */
   readonly deleted = new Set<ProductId>();
   readonly imports = new Set<ImportId>();
@@ -72,7 +76,7 @@ export class NamedRows {
 
   /** How many rows they are about. */
   get size(): number {
-    return this.isStocktake ? Infinity : this.skus.size + this.ids.size;
+    return this.isStocktake ? Infinity : this.skus.size + this.ids.size + this.gtins.size;
   }
 
   add(sellerId: SellerId, call: CatalogueCall): void {
@@ -110,8 +114,9 @@ export class NamedRows {
     this.isStocktake ||= completion !== undefined;
   }
 
-  #addReference(sellerId: SellerId, { sku, id }: ProductReference): void {
+  #addReference(sellerId: SellerId, { sku, id, barcode }: ProductReference): void {
     if (sku !== undefined) this.skus.add(sku);
+    if (barcode !== undefined) this.gtins.add(toGtin(barcode));
     this.#addId(sellerId, id);
   }
 

@@ -92,6 +92,7 @@ export class WorkingSet {
     return {
       readLevels: (sellerId, changes, source, table = new LevelTable()) =>
         this.#get(sellerId).levels.read(sellerId, changes, source, table),
+      listBarcodeOwners: (sellerId, gtins) => this.#get(sellerId).levels.listOwners(gtins),
       update: (sellerId, levels, source) => this.#get(sellerId).levels.write(levels, source),
       flush: () => {}, // reads see what was written
       countMissing: (sellerId, namedLevels) =>

@@ -8,7 +8,7 @@ import type { RevertRows } from '../../rules/mutations/revert-mutations.ts';
 import { skuTaken } from '../../rules/product-changes.ts';
 import { InsertQueue } from '../engine/insert-queue.ts';
 import { prepareFindLastDeletion } from '../history/history-queries.ts';
-import { prepareFindProduct } from './products.ts';
+import { prepareFindProduct, prepareListBarcodeOwners } from './products.ts';
 import {
   encodeMember, encodeProduct, PRODUCT_COLUMNS, SENT_COLUMNS,
 } from '../../sql/product-rows.ts';
@@ -131,6 +131,7 @@ export function prepareStockRows(
   return {
     flush,
     readLevels: prepareReadLevels(db),
+    listBarcodeOwners: prepareListBarcodeOwners(db),
     update(sellerId, levels, source) {
       for (const level of levels) {
         if (level.isMoved) moved.set(level, sellerId);

@@ -3,11 +3,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { SellerId } from '../../../domain/id.ts';
-import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../../domain/limits.ts';
+import type { BarcodeOwner, CatalogueStore } from '../../catalogue-store.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
 import { decodeProduct, PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
-import { readCurrency, readInteger } from '../../sql/sql.ts';
+import { IS_GTIN } from '../../sql/product-filter.ts';
+import { readCurrency, readId, readInteger, readText } from '../../sql/sql.ts';
 
 /** Prepares a query whose first columns are those of a product; its rows are arrays. */
 export function prepareSelect(db: DatabaseSync, from: string): StatementSync {
@@ -25,6 +27,19 @@ export function prepareFindProduct(db: DatabaseSync) {
     // The cast: prepareSelect asks for arrays.
     return row && decodeProduct({ sellerId, currency }, row as unknown as ProductRow);
   };
+}
+
+/** Returns a function that finds the products with barcodes, as of `CatalogueStore`. */
+export function prepareListBarcodeOwners(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT p.id, p.sku FROM product AS p INDEXED BY product_barcode
+    WHERE p.seller_id = ? AND ${IS_GTIN} = ? ORDER BY p.id LIMIT ?`);
+  return (sellerId: SellerId, gtins: readonly number[]): readonly BarcodeOwner[] =>
+    gtins.flatMap((gtin) => list.all(sellerId, gtin, BARCODE_PRODUCTS_NAMED_LIMIT + 1)
+      .map((row) => ({
+        gtin, id: readId<ProductId>(row, 'id'),
+        sku: readText(row, 'sku') as Sku, // the column holds SKUs
+      })));
 }
 
 /** Lists all rows in id order. */
@@ -60,6 +75,7 @@ export function productQueries(db: DatabaseSync) {
   }
 
   return {
+    listBarcodeOwners: prepareListBarcodeOwners(db),
     findProducts: (sellerId, ids) => findAll(sellerId, ids, (id) => ({ id })),
     findProductsBySku: (sellerId: SellerId, skus: readonly Sku[]) =>
       findAll(sellerId, skus, (sku) => ({ sku })),

@@ -46,7 +46,7 @@ export function startStockProgress(): StockProgress {
 /** A row and its outcome. */
 interface StockOutcome {
   readonly line: number;
-  /** The SKU of the product, or the SKU or id that the row names; undefined if it names none. */
+  /** The SKU of the product, or what the row names it by; undefined if it names none. */
   readonly product: string | undefined;
   readonly result: StockResult;
   /** Why the row was rejected; undefined if it was not. */
@@ -98,15 +98,16 @@ function toOutcome(
   { line, entry }: StockRow, results: Iterator<StockResult, undefined>,
 ): StockOutcome {
   const result = 'change' in entry ? results.next().value ?? INVALID : INVALID;
-  const { sku, id, expect } = 'change' in entry ? entry.change
+  const { sku, id, barcode, expect } = 'change' in entry ? entry.change
     : { ...entry.reference, expect: undefined };
   const { status, stock } = result;
   const issues = ('issues' in entry ? entry.issues : [describeInvalid(result)]).map((issue) =>
     (issue.pointer === '/set' ? { ...issue, pointer: '/stock' } : issue)); // as the page names it
   return {
-    line, result, product: isMismatch(result) ? sku : result.sku ?? sku ?? id,
+    line, result, product: isMismatch(result) ? sku : result.sku ?? sku ?? id ?? barcode,
     reason: isFailure(status)
-      ? explainFailure({ status, sku, id, stock }, expect) ?? formatRowErrors(issues) : undefined,
+      ? explainFailure({ status, sku, id, barcode, stock }, expect) ?? formatRowErrors(issues)
+      : undefined,
   };
 }
 

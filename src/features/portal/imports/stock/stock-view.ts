@@ -34,8 +34,8 @@ import type { StockPreview } from './stock-rows.ts';
 
 /** How the page names the members of a stock change. */
 const MEMBER_LABELS: Readonly<Record<StockMember, string>> = {
-  sku: 'SKU', id: 'product ID', set: 'stock', adjust: 'stock adjustment', expect: 'expected stock',
-  sequence: 'sequence number', reason: 'reason',
+  sku: 'SKU', id: 'product ID', barcode: 'barcode', set: 'stock', adjust: 'stock adjustment',
+  expect: 'expected stock', sequence: 'sequence number', reason: 'reason',
 };
 
 const COMPLETE_LABEL = 'This file is a complete stocktake: set them to 0';
