@@ -41,11 +41,12 @@ export type ImportMode = 'upsert' | 'update' | 'create';
 /**
  * `mismatch`: the id of the row is that of another product than its SKU. `incomplete`: neither the
  * row nor its defaults have a required member of a new product. `overfull`: the product would have
- * too many pairs of metadata.
+ * too many pairs of metadata. `ambiguous`: several products have the barcode of a row without a
+ * SKU.
  */
 export type ImportEffect =
   | 'created' | 'updated' | 'unchanged' | 'mismatch' | 'taken' | 'not_found' | 'incomplete'
-  | 'overfull';
+  | 'overfull' | 'ambiguous';
 
 /** What an import does, or would do, with rows. */
 export interface EvaluatedRows {
@@ -53,6 +54,8 @@ export interface EvaluatedRows {
   readonly effects: readonly ImportEffect[];
   /** The SKU of the product that has the id of each `mismatch`, in order; undefined if none. */
   readonly idOwners?: readonly Sku[] | undefined;
+  /** The SKUs of the products with the barcode of each row without a SKU; undefined if none. */
+  readonly barcodeSkus?: readonly (readonly Sku[])[] | undefined;
   /** How many rows have an id that no product has; undefined if none. */
   readonly unknownIds?: number | undefined;
 }

@@ -227,7 +227,8 @@ export function matchColumns(
   // A barcode may have several names; the first that is not blank is read.
   const ambiguous = recognized ? MEMBERS.filter((member) => member !== 'barcode'
     && new Set(indexes[member].map((index) => names[index])).size > 1) : [];
-  const isComplete = isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
+  const isNamed = !missing.includes('sku') || indexes.barcode.length > 0;
+  const isComplete = isPartial ? isNamed && available.length + pairs.size > 1
     : missing.length === 0;
   return {
     ...structure, productId: ids[0], count: countColumns(header), indexes, pairs, used,
@@ -235,7 +236,7 @@ export function matchColumns(
     hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
     hasSkuLists: hasSkuLists(header) && !map.has('sku'),
     mappedMembers: new Set(map.keys()), ignored, missing,
-    // To change an existing product, its SKU and one more column or default are enough.
+    // To change an existing product, its SKU or barcode and one more column or default are enough.
     ambiguous, isUsable: isComplete && ambiguous.length === 0,
   };
 }

@@ -207,10 +207,17 @@ export class CsvRows implements RowReader {
       else if (isRequired || this.#defaults.has(name)) absent.push(name);
     }
     addPairs(members, cells, columns);
+    if (isBlank(sku)) this.#nameByBarcode(members, columns);
     this.#addRowIssues(issues, cells, columns, sku);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
     const conditions = readConditions(cells, columns, sku);
     return parseContent(members, issues, this.#currency, leftOut, conditions);
+  }
+
+  /** The barcode names an existing product; variants of Shopify are named by their handles. */
+  #nameByBarcode(members: Record<string, unknown>, { group }: Columns): void {
+    const canName = this.#settings.isPartial && group === undefined;
+    if (canName && members['barcode'] !== undefined) delete members['sku'];
   }
 
   #addRowIssues(

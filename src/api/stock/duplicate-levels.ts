@@ -36,7 +36,7 @@ interface DuplicateLevel {
 
 type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts' | 'listBarcodeOwners'>;
 /** The SKUs of the products that an id or a barcode may mean. */
-type FindNamed = (reference: ProductReference) => readonly Sku[];
+export type FindNamed = (reference: ProductReference) => readonly Sku[];
 
 const NO_REFERENCE: ProductReference = {};
 

@@ -16,10 +16,9 @@ export type ProductPatch = Partial<NewProduct>;
 
 /**
  * A product in an import row. Members that the row omits keep their value in an existing product,
- * and come from `defaults` in a new one.
+ * and come from `defaults` in a new one. A row without a SKU names its product by `barcode`.
  */
 export interface ProductRow extends ProductPatch {
-  readonly sku: Sku;
   readonly defaults?: ProductPatch;
   /** The id as sent: rejected if it is that of another product, and else ignored. */
   readonly id?: string;
@@ -76,15 +75,15 @@ export function parseProductPatch(body: unknown, currency: Currency): ProductPat
 }
 
 /**
- * An import row: only the SKU is required.
+ * An import row: only the SKU is required, or a barcode instead of it.
  * @throws AppError `invalid_data` naming every invalid and unknown member
  */
 export function parseProductRow(body: unknown, currency: Currency): ProductRow {
   const reader = new ObjectReader(body, {}, true);
   const members = readMembers(reader, currency);
-  reader.require('sku');
+  if (!members.barcode) reader.require('sku');
   reader.assertValid();
-  return members as ProductRow; // its SKU was required
+  return members;
 }
 
 /** The valid members that were sent, in the order of the table. */
@@ -101,12 +100,12 @@ function readMembers(reader: ObjectReader, currency: Currency): ProductPatch {
 /**
  * The product that an import row produces. Missing members come from `base`: the existing product,
  * or the row's defaults for a new one. Undefined if a required member is in neither. Metadata are
- * merged, and may have too many pairs then.
+ * merged, and may have too many pairs then. The barcode by which a row names its product stays.
  */
 export function completeProduct(row: ProductRow, base: ProductPatch = {}): NewProduct | undefined {
   const members: Record<string, unknown> = {};
   for (const { member, isRequired } of SENT_FIELDS) {
-    const rowValue = row[member];
+    const rowValue = member === 'barcode' && row.sku === undefined ? undefined : row[member];
     const value = rowValue === undefined ? base[member]
       : member === 'metadata' ? mergeMetadata(base.metadata, row.metadata) : rowValue;
     if (value !== undefined) members[member] = value;

@@ -4,8 +4,10 @@
  * rejected, or their stock is added to that of the earlier rows.
  */
 import { rejectMarkedSkus } from '../../api/marked-skus.ts';
-import { explainFaulty, readNamed } from '../../api/stock/duplicate-levels.ts';
-import { findSku } from '../../domain/catalogue/product.ts';
+import { explainFaulty, type FindNamed, readNamed } from '../../api/stock/duplicate-levels.ts';
+import { findSku, type ProductRow } from '../../domain/catalogue/product.ts';
+import type { Sku } from '../../domain/catalogue/product-fields.ts';
+import type { ProductReference } from '../../domain/catalogue/stock-change.ts';
 import { AppError, type Issue } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
@@ -69,26 +71,30 @@ export class DuplicateRows {
     );
     for await (const rows of checked) {
       this.#hasLocations ||= findLocation(reader.ignoredColumns) !== undefined;
-      if (!isSum) {
-        yield rows.map((row) => this.#check(row, entries));
-        continue;
+      if (isSum && isErrorColumn(reader.ignoredColumns[0])) {
+        throw new AppError('invalid_data', NO_SUM);
       }
-      if (isErrorColumn(reader.ignoredColumns[0])) throw new AppError('invalid_data', NO_SUM);
-      const references = rows.flatMap(({ content }) => content?.product?.id ?? [])
-        .map((id) => ({ id }));
+      const references = rows.flatMap(({ content }) => content?.product ?? [])
+        .map((product) => (isSum ? idOf(product) : barcodeOf(product)));
       const findNamed = await readNamed(this.#store, this.#sellerId, references);
       yield rows.map((row) => {
-        const faulty = this.#checkFault(row, rejected, (id) => findNamed({ id })[0]);
-        return faulty ?? this.#check(row, entries, rejected);
+        if (!isSum) return this.#check(row, entries, (product) => findOwn(product, findNamed));
+        const named = requireSku(row);
+        const faulty = this.#checkFault(named, rejected, (product) => findNamed(idOf(product))[0]);
+        return faulty ?? this.#check(named, entries, ({ sku }) => sku, rejected);
       });
     }
   }
 
-  #check(row: ImportRow, entries: SkuLines, rejected?: SkuLines): ImportRow {
+  #check(
+    row: ImportRow, entries: SkuLines, skuOf: (product: ProductRow) => Sku | undefined,
+    rejected?: SkuLines,
+  ): ImportRow {
     const { line, content } = row;
-    if (!content?.product) return row;
+    const sku = content?.product && skuOf(content.product);
+    if (!content?.product || sku === undefined) return row;
     const { product } = content;
-    const { sku, stock = -1, priceMinor = -1 } = product;
+    const { stock = -1, priceMinor = -1 } = product;
     // From 1, since 0 is none.
     const level = stock + 1;
     const price = priceMinor + 1;
@@ -121,13 +127,13 @@ export class DuplicateRows {
 
   /** The row if it is rejected, or must be, since a sum would lack a row that was rejected. */
   #checkFault(
-    row: ImportRow, rejected: SkuLines, findOwner: (id: string) => string | undefined,
+    row: ImportRow, rejected: SkuLines, findOwner: (product: ProductRow) => Sku | undefined,
   ): ImportRow | undefined {
     const { line, content } = row;
     if (!content) return row;
     const { product } = content;
-    const owner = findOwner(product?.id ?? '');
-    if (!product || (owner !== undefined && owner !== product.sku)) {
+    const owner = product && findOwner(product);
+    if (product?.sku === undefined || (owner !== undefined && owner !== product.sku)) {
       const skus = [row.sku, row.markedSku].flatMap((sku) => findSku(sku ?? '') ?? []);
       if (skus.length === 0) this.#unknownLine ??= line;
       for (const sku of [...skus, owner ?? []].flat()) rejected.note(sku, line);
@@ -146,6 +152,28 @@ export class DuplicateRows {
     }
     return previousLine;
   }
+}
+
+/** The SKU of a row's product, if there is exactly one. */
+function findOwn(product: ProductRow, findNamed: FindNamed): Sku | undefined {
+  const named = product.sku === undefined ? findNamed(barcodeOf(product)) : [product.sku];
+  return named.length === 1 ? named[0] : undefined;
+}
+
+function idOf({ id }: ProductRow): ProductReference {
+  return id === undefined ? {} : { id };
+}
+
+/** For a row without a SKU. */
+function barcodeOf({ sku, barcode }: ProductRow): ProductReference {
+  return sku !== undefined || !barcode ? {} : { barcode };
+}
+
+/** An earlier row may give the barcode to another product before the sum is written. */
+function requireSku(row: ImportRow): ImportRow {
+  if (!row.content?.product || row.content.product.sku !== undefined) return row;
+  const detail = 'Rows are added up by SKU, so that each needs one.';
+  return rejectRow(row, { pointer: '/sku', code: 'required', detail });
 }
 
 function rejectRow(row: ImportRow, issue: Issue): ImportRow {

@@ -1,10 +1,13 @@
 /** Writes a file's products to the catalogue, or to a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
+import { describeAmbiguous } from '../../domain/catalogue/barcode.ts';
 import { describeIdOwner, explainUnknownSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { TOO_MANY_PAIRS } from '../../domain/catalogue/metadata.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
-import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
+import type {
+  CatalogueStore, ImportedProducts, ImportEffect, ImportMode,
+} from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import { makeImportParts } from '../../api/ingest.ts';
@@ -77,30 +80,55 @@ export function readOutcomes(
 ): RowOutcome[] {
   const effects = (written?.effects ?? []).values();
   const owners = (written?.idOwners ?? []).values();
+  const barcodeSkus = (written?.barcodeSkus ?? []).values();
   return rows.map((row): RowOutcome => {
     const { content } = row;
     if (!content) return { ...row, status: 'skipped', errors: undefined };
     if (content.issues) return { ...row, status: 'failed', errors: content.issues };
+    const { product } = content;
     const effect = effects.next().value ?? 'taken';
-    const errors = effect === 'taken' ? [describeTaken(row.previousLine)]
-      : effect === 'mismatch' ? [describeIdOwner(owners.next().value ?? '')]
-      : effect === 'not_found' ? [describeUnknown(content.product)]
-      : effect === 'overfull' ? [OVERFULL] : content.missing;
-    return effect === 'created' || effect === 'updated' || effect === 'unchanged'
-      ? { ...row, status: effect, errors: undefined } : { ...row, status: 'failed', errors };
+    const named = product.sku === undefined ? barcodeSkus.next().value ?? [] : [];
+    const sku = named.length === 1 ? named[0] ?? null : row.sku;
+    if (effect === 'created' || effect === 'updated' || effect === 'unchanged') {
+      return { ...row, sku, status: effect, errors: undefined };
+    }
+    const owner = effect === 'mismatch' ? owners.next().value : undefined;
+    const issue = explainRejection(effect, row, product, [owner ?? [], named].flat());
+    return { ...row, sku, status: 'failed', errors: issue ? [issue] : content.missing };
   });
 }
 
-function describeTaken(previousLine: number | undefined): Issue {
+/** @param skus of the products that the row names. Undefined for a row with missing members. */
+function explainRejection(
+  effect: ImportEffect, { previousLine }: ImportRow, product: ProductRow, skus: readonly string[],
+): Issue | undefined {
+  switch (effect) {
+    case 'taken': return describeTaken(product, previousLine);
+    case 'ambiguous': return describeAmbiguous(skus);
+    case 'mismatch': return describeIdOwner(skus[0] ?? '');
+    case 'not_found': return describeUnknown(product);
+    case 'overfull': return OVERFULL;
+    default: return undefined;
+  }
+}
+
+function describeTaken({ sku }: ProductRow, previousLine: number | undefined): Issue {
   const where = previousLine === undefined ? '' : ` Line ${previousLine} of the file has it, too.`;
-  const detail = `You already have a product with this SKU.${where}`;
-  return { pointer: '/sku', code: 'taken', detail };
+  const [pointer, name] = sku === undefined ? ['/barcode', 'barcode'] : ['/sku', 'SKU'];
+  const detail = `You already have a product with this ${name}.${where}`;
+  return { pointer, code: 'taken', detail };
 }
 
 const OVERFULL: Issue = { pointer: '/metadata', code: 'length', detail: TOO_MANY_PAIRS };
 
+const UNKNOWN_BARCODE: Issue = {
+  pointer: '/barcode', code: 'unknown',
+  detail: 'You have no product with this barcode. A new product needs a SKU.',
+};
+
 /** A row of a CSV file creates no product if its SKU is a number that was shortened. */
 function describeUnknown({ sku, createsNone }: ProductRow): Issue {
+  if (sku === undefined) return UNKNOWN_BARCODE;
   const hint = explainUnknownSku(sku);
   const fault = 'You have no product with this SKU.';
   if (createsNone) return { pointer: '/sku', code: 'format', detail: `${fault} ${hint}` };

@@ -155,7 +155,9 @@ const importParameters = {
     ...withDefault(choice(['upsert', 'update', 'create']), 'upsert'), example: 'create',
     description: '`upsert` creates products and updates those whose SKU exists; members that are '
       + 'missing or blank keep their value. `update` does the same to existing products, creates '
-      + 'none, and rejects rows whose SKU is new. `create` rejects rows whose SKU exists.',
+      + 'none, and rejects rows whose SKU is new. `create` rejects rows whose SKU exists. Rows '
+      + 'without a SKU name an existing product by its barcode; if several have it, they are '
+      + 'rejected.',
   },
   dry_run: dryRun,
   report: {
@@ -241,11 +243,12 @@ const duplicateRow = {
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
-    ...objectOf({ ...product, ...inputMembers }, ['sku']), additionalProperties: false,
+    ...objectOf({ ...product, ...inputMembers }, []), additionalProperties: false,
+    anyOf: [{ required: ['sku'] }, { required: ['barcode'] }],
     description: 'A product as sent or exported. `position` and the times are ignored. A row '
       + 'whose `id` is that of another product than its `sku` is rejected; other ids are ignored. '
       + 'A `currency` must be yours. An existing product keeps the values of omitted members; '
-      + '`sku` is always required.',
+      + 'a row without a `sku` changes the one product with its `barcode`, which stays as it is.',
   },
   ImportLine: {
     oneOf: [
@@ -258,7 +261,10 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   },
   ImportRow: objectOf({
     line: { ...lineSchema, description: 'Line of the file where the row begins.' },
-    sku: { type: ['string', 'null'], description: 'As sent; null if there is none.' },
+    sku: {
+      type: ['string', 'null'],
+      description: 'As sent, or that of the product with the barcode; null if there is none.',
+    },
     status: { type: 'string', ...enumOf(rowStatuses) },
     overrides: duplicateRow.overrides,
     errors: problem.errors,

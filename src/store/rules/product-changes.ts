@@ -3,6 +3,7 @@
  * adapter reads the product, allocates a position, and writes the result.
  */
 import type { ChangeType } from '../../domain/catalogue/change.ts';
+import { toGtin } from '../../domain/catalogue/barcode.ts';
 import { hasTooManyPairs } from '../../domain/catalogue/metadata.ts';
 import {
   type NewProduct, type Product, SENT_FIELDS, type Sku,
@@ -85,6 +86,23 @@ export function compareRowIds(
       ...(owners.length > 0 && { idOwners: owners }),
       ...(unknown > 0 && { unknownIds: unknown }),
     }),
+  };
+}
+
+/** Finds the products that import rows without a SKU name by barcode. */
+export function nameByBarcode<Named extends Pick<Product, 'sku'>>(
+  find: (gtin: number) => readonly Named[],
+) {
+  const skus: (readonly Sku[])[] = [];
+  return {
+    /** The product; or why there is not exactly one. */
+    find(barcode: string): Named | 'not_found' | 'ambiguous' {
+      const named = find(toGtin(barcode));
+      skus.push(named.map(({ sku }) => sku));
+      return named.length > 1 ? 'ambiguous' : named[0] ?? 'not_found';
+    },
+    /** As `EvaluatedRows`. */
+    readOutcome: () => (skus.length > 0 ? { barcodeSkus: skus } : {}),
   };
 }
 

@@ -3,16 +3,18 @@
  * while small and then in a file, keeps what earlier batches would have written, so later batches
  * see it, however long the input is. Nothing is written to the catalogue.
  */
-import type { NewProduct, Product } from '../../domain/catalogue/product-fields.ts';
+import { toGtin } from '../../domain/catalogue/barcode.ts';
+import type { NewProduct, Product, Sku } from '../../domain/catalogue/product-fields.ts';
 import { isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import type { StockChange } from '../../domain/catalogue/stock-change.ts';
 import type {
   BarcodeOwner, ImportDryRun, ImportEffect, ImportMode, StockDryRun,
 } from '../catalogue-store.ts';
+import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../domain/limits.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import { groupOwners, listGtins, resolveBarcodes } from '../rules/barcode-owners.ts';
 import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
-import { compareRowIds, mergeImportRow } from '../rules/product-changes.ts';
+import { compareRowIds, mergeImportRow, nameByBarcode } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
 import type { Actor } from '../write.ts';
@@ -21,37 +23,62 @@ import { openTemporaryItems } from './temporary-database.ts';
 /** `queries` finds products in the catalogue. */
 export function openImportDryRun(
   sellerId: SellerId, mode: ImportMode,
-  queries: Pick<HistoryQueries, 'findProducts' | 'findProductsBySku'>,
+  queries: Pick<HistoryQueries, 'findProducts' | 'findProductsBySku' | 'listBarcodeOwners'>,
 ): ImportDryRun {
   const earlierProducts = openTemporaryItems<NewProduct>();
+  /** The SKUs of products that got a barcode from an earlier row. */
+  const earlierSkus = openTemporaryItems<readonly Sku[]>();
 
-  function tryRow(row: ProductRow, existing: NewProduct | undefined): ImportEffect {
-    const before = earlierProducts.find(row.sku) ?? existing;
+  function tryRow(row: ProductRow, before: NewProduct | undefined): ImportEffect {
     const product = mergeImportRow(row, mode, before);
     if (typeof product === 'string') return product;
     if (before && isSameProduct(before, product)) return 'unchanged';
     earlierProducts.set(product.sku, product);
+    if (product.barcode && product.barcode !== before?.barcode) {
+      const gtin = String(toGtin(product.barcode));
+      earlierSkus.set(gtin, [...earlierSkus.find(gtin) ?? [], product.sku]);
+    }
     return before ? 'updated' : 'created';
   }
 
   return {
     async try(rows) {
-      const skus = [...new Set(rows.map(({ sku }) => sku))];
-      const existing = await queries.findProductsBySku(sellerId, skus);
+      const named = rows.filter(({ sku }) => sku === undefined);
+      const gtins = new Set(named.map(({ barcode }) => toGtin(barcode ?? '')));
+      const barcodeOwners = await queries.listBarcodeOwners(sellerId, [...gtins]);
+      const skus = [...barcodeOwners, ...rows].flatMap(({ sku }) => sku ?? []);
+      const existing = await queries.findProductsBySku(sellerId, [...new Set(skus)]);
+      const find = (sku: Sku): NewProduct | undefined =>
+        earlierProducts.find(sku) ?? existing.get(sku);
+      const barcodes = nameByBarcode((gtin): readonly Pick<NewProduct, 'sku'>[] => {
+        const group = barcodeOwners.filter((owner) => owner.gtin === gtin);
+        if (group.length > BARCODE_PRODUCTS_NAMED_LIMIT) return group;
+        const earlier = earlierSkus.find(String(gtin)) ?? [];
+        return [...new Set([...group.map(({ sku }) => sku), ...earlier])]
+          .flatMap((sku) => find(sku) ?? [])
+          .filter(({ barcode }) => barcode && toGtin(barcode) === gtin);
+      });
       const otherIds = rows.flatMap(({ sku, id }) => {
         const productId = parseProductId(sellerId, id);
-        return productId === undefined || productId === existing.get(sku)?.id ? [] : productId;
+        const own = sku === undefined ? undefined : existing.get(sku)?.id;
+        return productId === undefined || productId === own ? [] : productId;
       });
       const owners = otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds)
         : new Map<ProductId, Product>();
       const ids = compareRowIds(sellerId, (id) => owners.get(id));
       const effects = rows.map((row): ImportEffect => {
-        const before = existing.get(row.sku);
-        return ids.isMismatch(row, before) ? 'mismatch' : tryRow(row, before);
+        const product = row.sku === undefined ? barcodes.find(row.barcode ?? '') : undefined;
+        if (typeof product === 'string') return product;
+        const sku = row.sku ?? product?.sku;
+        const isMismatch = ids.isMismatch(row, sku && existing.get(sku));
+        return isMismatch ? 'mismatch' : tryRow(row, sku && find(sku));
       });
-      return { effects, ...ids.readOutcome() };
+      return { effects, ...ids.readOutcome(), ...barcodes.readOutcome() };
     },
-    close: async () => earlierProducts.close(),
+    async close() {
+      earlierProducts.close();
+      earlierSkus.close();
+    },
   };
 }
 

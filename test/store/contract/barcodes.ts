@@ -1,9 +1,11 @@
 /** The contract of a store: products that are found by their barcodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseProductRow } from '../../../src/domain/catalogue/product.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
+import type { EvaluatedRows } from '../../../src/store/catalogue-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
@@ -20,6 +22,7 @@ export function testBarcodes(prepare: PrepareStore): void {
   testStock(prepare);
   testSequences(prepare);
   testStocktakes(prepare);
+  testImports(prepare);
 }
 
 function testFilter(prepare: PrepareStore): void {
@@ -174,5 +177,69 @@ function testStocktakes(prepare: PrepareStore): void {
     assert.equal(await stocksOf(store, actor), 'A 1, B 1, C 2, D 0');
     const unknown = [...named, { barcode: '00000096385074', set: 0 }, { barcode: UPC, set: 1 }];
     assert.deepEqual((await sync(store, actor, unknown, { completion })).at(-1), 'ambiguous A+B');
+  });
+}
+
+const EUR = { code: 'EUR', decimals: 2 };
+/** Rows, and the effect of each, with the SKUs of the products that its barcode names. */
+const IMPORTED: readonly [row: object, effect: string][] = [
+  [{ barcode: EAN, price: 1 }, 'ambiguous A+B'],
+  [{ barcode: CASE, price: 2 }, 'updated C'],
+  [{ barcode: CASE, price: 2 }, 'unchanged C'],
+  [{ barcode: '4006381333931', price: 3 }, 'not_found'],
+  [{ sku: 'B', barcode: '4006381333931' }, 'updated'],
+  [{ barcode: '4006381333931', price: 4 }, 'updated B'],
+  [{ barcode: EAN, name: 'Item' }, 'updated A'],
+  [{ sku: 'N', name: 'New', category: 'C', price: 5, stock: 1, barcode: CASE }, 'created'],
+  [{ barcode: CASE, price: 6 }, 'ambiguous C+N'],
+  [{ sku: 'C', barcode: null }, 'updated'],
+  [{ barcode: CASE, price: 7 }, 'updated N'],
+  [{ sku: 'D', barcode: CASE }, 'updated'],
+  [{ barcode: '00000096385074', price: 8 }, 'not_found'],
+];
+
+function testImports(prepare: PrepareStore): void {
+  test('imports rows by the barcodes that products have after the rows before', async (t) => {
+    const { store, actor } = await prepareFour(prepare(t));
+    const rows = IMPORTED.map(([row]) => parseProductRow(row, EUR));
+    const describe = ({ effects, barcodeSkus = [] }: EvaluatedRows, first = 0): string[] => {
+      const skus = barcodeSkus.values();
+      return effects.map((effect, n) => (rows[first + n]?.sku === undefined
+        ? `${effect} ${skus.next().value?.join('+')}`.trim() : effect));
+    };
+    const expected = IMPORTED.map(([, effect]) => effect);
+    for (const batch of [1, 5, rows.length]) { // the batches of a dry run do not matter
+      const dryRun = store.dryRunImport(actor.sellerId, 'upsert');
+      const effects: string[] = [];
+      for (let n = 0; n < rows.length; n += batch) {
+        effects.push(...describe(await dryRun.try(rows.slice(n, n + batch)), n));
+      }
+      assert.deepEqual(effects, expected);
+      await dryRun.close();
+    }
+    const write = { ...actor, idempotency: { key: 'file', part: 1 } };
+    const imported = await store.importProducts(write, rows, 'upsert');
+    assert.deepEqual(describe(imported), expected);
+    const replayed = await store.importProducts(write, rows, 'upsert');
+    assert.deepEqual([replayed.effects, replayed.barcodeSkus, replayed.isReplay],
+      [imported.effects, imported.barcodeSkus, true]);
+    assert.deepEqual((await readAll(store, actor.sellerId)).map(({ sku, priceMinor, barcode }) =>
+      `${sku} ${priceMinor} ${barcode}`), [
+      `A 2000 ${UPC}`, 'B 400 4006381333931', 'C 200 undefined', `D 2000 ${CASE}`, `N 700 ${CASE}`,
+    ]);
+  });
+
+  test('rejects a row whose barcode more products have than are loaded', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const products = Array.from({ length: 9 }, (_, n) =>
+      makeNewProduct({ sku: `S${n}`, barcode: UPC }));
+    await store.importProducts(actor, products, 'create');
+    const rows = [...products.slice(1, 6).map(({ sku }) => ({ sku, barcode: null })),
+      { barcode: UPC, stock: 1 }].map((row) => parseProductRow(row, EUR));
+    assert.equal((await store.importProducts(actor, rows, 'update')).effects.at(-1), 'ambiguous');
+    const otherActor = await makeActor(store);
+    const { effects } = await store.importProducts(otherActor, rows.slice(-1), 'upsert');
+    assert.deepEqual(effects, ['not_found']);
   });
 }

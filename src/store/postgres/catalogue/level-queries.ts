@@ -14,6 +14,12 @@ import type { StoredLevel } from '../../rules/stock-levels.ts';
 export const LEVEL_COLUMNS = 'id, sku, stock, position, updated_at';
 const SELECT_LEVELS = `SELECT ${LEVEL_COLUMNS} FROM product WHERE seller_id = $1`;
 
+/** Products of a seller ($1) with one barcode: as many as an error names, and one more. */
+export function selectByBarcode(columns: string): string {
+  return `SELECT ${columns} FROM product AS p WHERE p.seller_id = $1 AND ${IS_GTIN} = named.gtin
+    ORDER BY p.id LIMIT ${BARCODE_PRODUCTS_NAMED_LIMIT + 1}`;
+}
+
 /** Of a seller ($1), by names ($2). */
 export const LEVEL_QUERIES = {
   levelsBySku: `${SELECT_LEVELS} AND sku = ANY ($2::text[])`,
@@ -24,12 +30,9 @@ export const LEVEL_QUERIES = {
   sequencesById: `
     SELECT product_id, source, sequence FROM stock_sequence
     WHERE seller_id = $1 AND product_id = ANY ($2::bigint[])`,
-  /** Of each barcode, as many as an error names, and one more. */
   levelsByBarcode: `
-    SELECT p.*, named.gtin FROM unnest($2::bigint[]) AS named (gtin) CROSS JOIN LATERAL (
-      SELECT ${LEVEL_COLUMNS} FROM product AS p
-      WHERE p.seller_id = $1 AND ${IS_GTIN} = named.gtin
-      ORDER BY p.id LIMIT ${BARCODE_PRODUCTS_NAMED_LIMIT + 1}) AS p`,
+    SELECT p.*, named.gtin FROM unnest($2::bigint[]) AS named (gtin)
+    CROSS JOIN LATERAL (${selectByBarcode(LEVEL_COLUMNS)}) AS p`,
   sequencesByBarcode: `
     SELECT product_id, source, sequence FROM stock_sequence WHERE seller_id = $1
     AND product_id IN (SELECT p.id FROM product AS p

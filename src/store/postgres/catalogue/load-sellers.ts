@@ -3,6 +3,9 @@
  * the sellers locked; or locked, and in pages. PostgreSQL keeps the locks of a transaction while it
  * waits for a paused node to read a result, so results that it sends under a lock must be small.
  */
+import { toGtin } from '../../../domain/catalogue/barcode.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../../domain/limits.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
 import { forgottenUpTo } from '../../../runtime/clock.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
@@ -16,7 +19,9 @@ import { BEGIN, COMMIT, type Statement } from '../wire/statement-run.ts';
 import type { Parameter, Value } from '../wire/values.ts';
 import { readByCursor } from '../sql.ts';
 import { type LoadedSeller, makeLoadedSeller } from '../../rules/working-set/loaded-seller.ts';
-import { LEVEL_QUERIES, mapLevel, mapOwner, mapSequence } from './level-queries.ts';
+import {
+  LEVEL_QUERIES, mapLevel, mapOwner, mapSequence, selectByBarcode,
+} from './level-queries.ts';
 import type { NamedRows } from '../../rules/working-set/named-rows.ts';
 
 const SELECT_PRODUCTS = `SELECT ${PRODUCT_COLUMNS.join(', ')} FROM product WHERE seller_id = $1`;
@@ -29,6 +34,9 @@ const QUERIES = {
     FROM seller WHERE id = $1`,
   productsBySku: `${SELECT_PRODUCTS} AND sku = ANY ($2::text[])`,
   productsById: `${SELECT_PRODUCTS} AND id = ANY ($2::bigint[]) ${OTHERS}`,
+  productsByBarcode: `
+    SELECT p.* FROM unnest($2::bigint[]) AS named (gtin)
+    CROSS JOIN LATERAL (${selectByBarcode(PRODUCT_COLUMNS.join(', '))}) AS p`,
   deletions: `
     SELECT product_id, position FROM change
     WHERE seller_id = $1 AND product_id = ANY ($2::bigint[]) AND type = 'deleted'
@@ -107,7 +115,7 @@ function listLookups(sellerId: SellerId, rows: NamedRows, lived: number): readon
   };
   add(isStock ? 'levelsBySku' : 'productsBySku', skus);
   add(isStock ? 'levelsById' : 'productsById', ids, [...skus]);
-  add('levelsByBarcode', rows.gtins);
+  add(isStock ? 'levelsByBarcode' : 'productsByBarcode', rows.gtins);
   add('deletions', rows.deleted);
   if (hasSource) add('sequencesBySku', skus);
   if (hasSource) add('sequencesById', ids);
@@ -127,10 +135,15 @@ function loadSeller(
   const state = row && mapSellerState(row);
   const seller = makeLoadedSeller(state, true, lastImport && readInteger(lastImport, 'id'));
   const { products, levels, imports } = seller;
-  if (!rows.isStock) products.expect(rows.skus, rows.ids);
-  for (const row of [...read('productsBySku'), ...read('productsById')]) {
-    if (!state) break;
-    products.load(decodeProduct({ sellerId, currency: state.currency }, Object.values(row)));
+  if (!rows.isStock) products.expect(rows.skus, rows.ids, rows.gtins);
+  const decode = (query: QueryName): readonly Product[] => (state ? read(query).map((row) =>
+    decodeProduct({ sellerId, currency: state.currency }, Object.values(row))) : []);
+  const named = decode('productsByBarcode');
+  for (const product of [...decode('productsBySku'), ...decode('productsById'), ...named]) {
+    products.load(product);
+  }
+  for (const group of Map.groupBy(named, ({ barcode }) => toGtin(barcode ?? '')).values()) {
+    if (group.length > BARCODE_PRODUCTS_NAMED_LIMIT) products.loadCrowded(group);
   }
   for (const row of read('deletions')) {
     products.noteDeletion(readId<ProductId>(row, 'product_id'), readInteger(row, 'position'));

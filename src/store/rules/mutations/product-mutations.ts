@@ -19,13 +19,16 @@ import type { Actor } from '../../write.ts';
 import type { ChangeActor } from '../history.ts';
 import { countEffects, type OpenRecord, type WriteActor } from './import-records.ts';
 import {
-  compareRowIds, describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
+  compareRowIds, describeChange, isStockMovement, mergeImportRow, nameByBarcode, skuTaken,
+  updateProduct,
 } from '../product-changes.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
 /** Where an adapter keeps products. */
 export interface ProductRows {
   find(sellerId: SellerId, target: ProductTarget): Product | undefined;
+  /** Those with a barcode, as `CatalogueStore.listBarcodeOwners`. */
+  findByBarcode(sellerId: SellerId, gtin: number): readonly Product[];
   /** @throws AppError `sku_taken`, at the latest before the commit */
   insert(product: Product): void;
   /** `isMovement`: its change event has no snapshot. */
@@ -91,9 +94,12 @@ export function productMutations(
       const { products, mode } = input;
       const { actor, close } = openRecord(input.actor, at);
       const ids = compareRowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
+      const barcodes = nameByBarcode((gtin) => rows.findByBarcode(actor.sellerId, gtin));
       const effects = products.map((row): ImportEffect => {
-        const before = rows.find(actor.sellerId, { sku: row.sku });
         // Decided here, not by an earlier read, which could miss a concurrent change.
+        const before = row.sku === undefined ? barcodes.find(row.barcode ?? '')
+          : rows.find(actor.sellerId, { sku: row.sku });
+        if (typeof before === 'string') return before;
         if (ids.isMismatch(row, before)) return 'mismatch';
         const product = mergeImportRow(row, mode, before);
         if (typeof product === 'string') return product;
@@ -101,7 +107,8 @@ export function productMutations(
       });
       const importId = close(countEffects(effects));
       const position = positions.of(actor.sellerId);
-      return { effects, ...ids.readOutcome(), position, isReplay: false, importId };
+      const names = { ...ids.readOutcome(), ...barcodes.readOutcome() };
+      return { effects, ...names, position, isReplay: false, importId };
     },
   };
 }

@@ -89,15 +89,19 @@ export class NamedRows {
     } = call.input as Input;
     if (part?.id !== undefined) this.imports.add(part.id);
     else if (part) this.startsImport = true;
-    for (const sku of [product?.sku, patch?.sku, ...products.map((row) => row.sku)]) {
-      if (sku !== undefined) this.skus.add(sku);
-    }
+    for (const sku of [product?.sku, patch?.sku]) if (sku !== undefined) this.skus.add(sku);
     if (target && 'id' in target) this.ids.add(target.id);
     else if (target) this.skus.add(target.sku);
-    for (const { id } of products) this.#addId(sellerId, id);
+    for (const row of products) this.#addRow(sellerId, row);
     for (const { id } of edits) this.ids.add(id);
     for (const generatedProduct of generated?.products ?? []) this.#addGenerated(generatedProduct);
     if (sync) this.#addSync(sellerId, sync);
+  }
+
+  #addRow(sellerId: SellerId, { sku, id, barcode }: ProductRow): void {
+    if (sku === undefined) this.gtins.add(toGtin(barcode ?? ''));
+    else this.skus.add(sku);
+    this.#addId(sellerId, id);
   }
 
   #addGenerated(generatedProduct: ProductId | RestoredProduct): void {

@@ -2,6 +2,7 @@
  * The products of one seller in a transaction: those that were loaded, as the mutations leave them.
  * Only the last state of each is written.
  */
+import { toGtin } from '../../../domain/catalogue/barcode.ts';
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { ProductId } from '../../../domain/id.ts';
@@ -27,10 +28,15 @@ export class ProductTable {
   readonly #entries = new Map<ProductId, Entry>();
   /** Null if no product has the SKU. */
   readonly #ids = new Map<Sku, ProductId | null>();
+  /** Products that have, or had, a barcode; undefined if products with it were not loaded. */
+  readonly #byGtin = new Map<number, Set<ProductId>>();
+  /** Barcodes of more products than were loaded: none of them is the only one. */
+  readonly #crowded = new Map<number, readonly Product[]>();
   readonly #deletions = new Map<ProductId, number>();
 
   /** Products are looked up under these names: what is not found does not exist. */
-  expect(skus: Iterable<Sku>, ids: Iterable<ProductId>): void {
+  expect(skus: Iterable<Sku>, ids: Iterable<ProductId>, gtins: Iterable<number>): void {
+    for (const gtin of gtins) this.#byGtin.set(gtin, new Set());
     for (const id of ids) this.#entries.set(id, makeEntry(undefined));
     for (const sku of skus) this.#ids.set(sku, null);
   }
@@ -38,6 +44,21 @@ export class ProductTable {
   load(product: Product): void {
     this.#entries.set(product.id, makeEntry(product));
     this.#ids.set(product.sku, product.id);
+    this.#noteBarcode(product);
+  }
+
+  /** The products that have a barcode, at least two if there are so many. */
+  loadCrowded(products: readonly Product[]): void {
+    const [{ barcode } = {}] = products;
+    if (barcode) this.#crowded.set(toGtin(barcode), products);
+  }
+
+  findByBarcode(gtin: number): readonly Product[] {
+    const ids = this.#byGtin.get(gtin);
+    if (!ids) throw new NotLoadedError();
+    return this.#crowded.get(gtin) ?? [...ids].sort((one, other) => one - other)
+      .flatMap((id) => this.#get(id).product ?? [])
+      .filter(({ barcode }) => barcode && toGtin(barcode) === gtin);
   }
 
   find(target: ProductTarget): Product | undefined {
@@ -63,6 +84,7 @@ export class ProductTable {
     this.#entries.set(id, entry);
     this.#ids.set(sku, id);
     Object.assign(entry, { product, isWritten: true, snapshotPosition: position });
+    this.#noteBarcode(product);
   }
 
   update(product: Product, isMovement: boolean): void {
@@ -72,6 +94,7 @@ export class ProductTable {
     this.#ids.set(sku, id);
     Object.assign(entry, { product, isWritten: true });
     if (!isMovement) entry.snapshotPosition = position;
+    this.#noteBarcode(product);
   }
 
   remove({ id, sku }: Product): void {
@@ -90,6 +113,10 @@ export class ProductTable {
       else if (existed) deleted.push(id);
     }
     return { deleted, updated, created };
+  }
+
+  #noteBarcode({ id, barcode }: Product): void {
+    if (barcode) this.#byGtin.get(toGtin(barcode))?.add(id);
   }
 
   #get(id: ProductId | undefined): Entry {

@@ -80,6 +80,7 @@ export class WorkingSet {
   #productRows(): RevertRows {
     return {
       find: (sellerId, target) => this.#get(sellerId).products.find(target),
+      findByBarcode: (sellerId, gtin) => this.#get(sellerId).products.findByBarcode(gtin),
       findLastDeletion: (sellerId, id) => this.#get(sellerId).products.findDeletion(id),
       insert: (product) => this.#get(product.sellerId).products.insert(product),
       update: (product, isMovement) =>

@@ -8,7 +8,7 @@ import type { RevertRows } from '../../rules/mutations/revert-mutations.ts';
 import { skuTaken } from '../../rules/product-changes.ts';
 import { InsertQueue } from '../engine/insert-queue.ts';
 import { prepareFindLastDeletion } from '../history/history-queries.ts';
-import { prepareFindProduct, prepareListBarcodeOwners } from './products.ts';
+import { prepareFindByBarcode, prepareFindProduct, prepareListBarcodeOwners } from './products.ts';
 import {
   encodeMember, encodeProduct, PRODUCT_COLUMNS, SENT_COLUMNS,
 } from '../../sql/product-rows.ts';
@@ -28,6 +28,7 @@ export function prepareProductRows(
 ): RevertRows {
   const { positions } = transaction;
   const findProduct = prepareFindProduct(db);
+  const findByBarcode = prepareFindByBarcode(db);
   const { created, updateRow, deleteRow, deleteSequences } = prepareStatements(db);
   transaction.defer(created);
 
@@ -37,6 +38,10 @@ export function prepareProductRows(
       const product = findProduct(sellerId, positions.currencyOf(sellerId), target);
       if (product) created.flushIfWaiting(product.sku); // which it may be about to lose
       return product;
+    },
+    findByBarcode(sellerId, gtin) {
+      created.flush();
+      return findByBarcode(sellerId, positions.currencyOf(sellerId), gtin);
     },
     findLastDeletion: prepareFindLastDeletion(db),
     insert: (product) =>

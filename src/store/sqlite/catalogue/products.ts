@@ -29,17 +29,27 @@ export function prepareFindProduct(db: DatabaseSync) {
   };
 }
 
+const WITH_BARCODE = `
+  FROM product AS p INDEXED BY product_barcode
+  WHERE p.seller_id = ? AND ${IS_GTIN} = ? ORDER BY p.id LIMIT ${BARCODE_PRODUCTS_NAMED_LIMIT + 1}`;
+
+/** Finds the products of a seller that have a barcode. */
+export function prepareFindByBarcode(db: DatabaseSync) {
+  const list = prepareSelect(db, WITH_BARCODE);
+  return (sellerId: SellerId, currency: Currency, gtin: number): readonly Product[] =>
+    // The cast: prepareSelect asks for arrays.
+    (list.all(sellerId, gtin) as unknown as ProductRow[])
+      .map((row) => decodeProduct({ sellerId, currency }, row));
+}
+
 /** Returns a function that finds the products with barcodes, as of `CatalogueStore`. */
 export function prepareListBarcodeOwners(db: DatabaseSync) {
-  const list = db.prepare(`
-    SELECT p.id, p.sku FROM product AS p INDEXED BY product_barcode
-    WHERE p.seller_id = ? AND ${IS_GTIN} = ? ORDER BY p.id LIMIT ?`);
+  const list = db.prepare(`SELECT p.id, p.sku ${WITH_BARCODE}`);
   return (sellerId: SellerId, gtins: readonly number[]): readonly BarcodeOwner[] =>
-    gtins.flatMap((gtin) => list.all(sellerId, gtin, BARCODE_PRODUCTS_NAMED_LIMIT + 1)
-      .map((row) => ({
-        gtin, id: readId<ProductId>(row, 'id'),
-        sku: readText(row, 'sku') as Sku, // the column holds SKUs
-      })));
+    gtins.flatMap((gtin) => list.all(sellerId, gtin).map((row) => ({
+      gtin, id: readId<ProductId>(row, 'id'),
+      sku: readText(row, 'sku') as Sku, // the column holds SKUs
+    })));
 }
 
 /** Lists all rows in id order. */

@@ -2,7 +2,7 @@
  * Reads the rows of an uploaded file into the catalogue or a dry run, and counts them. A dry run
  * keeps the first rows of each kind for the preview, within limits.
  */
-import { completeProduct } from '../../../../domain/catalogue/product.ts';
+import { completeProduct, findSku, type ProductRow } from '../../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../../domain/catalogue/product-fields.ts';
 import type { ImportNotes } from '../../../../domain/catalogue/import.ts';
 import type { SellerId } from '../../../../domain/id.ts';
@@ -111,18 +111,25 @@ export async function previewRows(
         const reason = formatRowErrors(errors);
         rejected.push({ line, sku: shortSku && copyText(shortSku), reason });
       }
-      const row = status === 'updated' ? content?.product : undefined;
+      // As read, or of the product that the barcode names.
+      const name = status === 'updated' ? findSku(sku ?? '') : undefined;
       // A product's second row would be compared with the first row's result, which is not stored.
-      if (!row || differences.has(row.sku) || differences.size === PREVIEW_ROWS_SHOWN) continue;
-      const before = await store.findProduct(sellerId, { sku: row.sku });
-      const after = before && completeProduct(row, before);
-      if (after) differences.set(copyText(row.sku), { line, before, after: copyTexts(after) });
+      if (!name || differences.has(name) || differences.size === PREVIEW_ROWS_SHOWN) continue;
+      const before = await store.findProduct(sellerId, { sku: name });
+      const after = completeUpdate(content?.product, before);
+      if (before && after) differences.set(copyText(name), { line, before, after: copyTexts(after) });
     }
     rows += outcomes.length;
     isComplete = rows < PREVIEW_ROWS_LIMIT && !signal.aborted;
     if (!isComplete) break;
   }
   return { differences: [...differences.values()], rejected, isComplete };
+}
+
+function completeUpdate(
+  row: ProductRow | undefined, before: NewProduct | undefined,
+): NewProduct | undefined {
+  return row && before && completeProduct(row, before);
 }
 
 /** A row's texts are slices, which would keep the whole chunk in memory. */
