@@ -20,6 +20,10 @@ export const IMPORT_SKU_TABLES = 64;
 export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
 /** `Retry-After` of a search that cannot run now. */
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
+/** Products that one query of a lookup finds; whoever expects more lists them in pages. */
+export const LOOKUP_MATCHES_LIMIT = 100;
+/** Products that all queries of a lookup find: two of each, since few barcodes are shared. */
+export const LOOKUP_PRODUCTS_LIMIT = 2_000;
 /** Items per read of a list that is read to its end. */
 export const LIST_PAGE_ITEMS = 1_000;
 

@@ -59,7 +59,22 @@ interface ProductExport {
   readonly pages: AsyncGenerator<readonly Product[], void, void>;
 }
 
+/** The products that match each filter, archived ones included, in the order of creation. */
+export interface LookedUpProducts {
+  readonly results: readonly (readonly Product[])[];
+  /** At which all were read. */
+  readonly position: number;
+}
+
 export interface SearchStore {
+  /**
+   * Looks up the products of up to 1,000 filters, each by one of id, SKU, barcode and metadata.
+   * Finds one product more than LOOKUP_MATCHES_LIMIT of each; what it finds is incomplete if there
+   * are more than LOOKUP_PRODUCTS_LIMIT.
+   */
+  lookUpProducts(
+    sellerId: SellerId, filters: readonly ProductFilter[], position: number,
+  ): Promise<LookedUpProducts>;
   searchProducts(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage>;
   /** @param archived `any` for the totals of all products, which history adds up to. */
   readTotals(sellerId: SellerId, position: number, archived?: 'any'): Promise<TotalsAt>;

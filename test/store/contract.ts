@@ -19,6 +19,7 @@ import { testImports } from './contract/imports.ts';
 import { testLivedTime } from './contract/lived-time.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
+import { testLookups } from './contract/lookups.ts';
 import { testKeys } from './contract/keys.ts';
 import { testPasskeys } from './contract/passkeys.ts';
 import { testPeople } from './contract/people.ts';
@@ -52,7 +53,7 @@ type TestGroup = (prepare: PrepareStore) => void;
  */
 const CACHED: readonly TestGroup[] = [
   testDisabledSellers, testKeys, testGrants,
-  testProducts, testOptionalFields, testBarcodes, testChanges, testEdits, testStock, testStocktakes,
+  testProducts, testOptionalFields, testBarcodes, testLookups, testChanges, testEdits, testStock, testStocktakes,
   testImports, testImportRecords, testReverts, testHistory, testIdempotency, testWrites,
   testWatching, testThrottles, testWebhooks, testWebhookDeliveries, testWebhookLeases, testClosing,
 ];

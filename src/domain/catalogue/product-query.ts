@@ -19,7 +19,10 @@ export interface ProductFilter {
   readonly barcode?: string | undefined;
   /** Stock at or below the product's threshold; this is the one of products without their own. */
   readonly lowStock?: number | undefined;
+  /** Pairs that its metadata has. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly category?: string | undefined;
+  readonly id?: ProductId | undefined;
   readonly sku?: Sku | undefined;
   /** Prices are in minor units. */
   readonly priceMin?: number | undefined;

@@ -4,7 +4,7 @@ import type { ProductFilter, SortKey } from '../../domain/catalogue/product-quer
 
 /** The columns that filters compare. */
 type FilterColumn =
-  | 'sku' | 'barcode' | 'category' | 'price_minor' | 'stock' | 'updated_at' | 'position';
+  | 'id' | 'sku' | 'barcode' | 'category' | 'price_minor' | 'stock' | 'updated_at' | 'position';
 
 export interface Comparison {
   readonly column: FilterColumn;
@@ -33,9 +33,10 @@ export const SORT_COLUMNS = {
   updated_at: 'updated_at',
 } as const satisfies Record<SortKey, string>;
 
-/** All of a filter, except its text, archived products and low stock. */
+/** All of a filter, except its text, metadata, archived products and low stock. */
 export function comparisonsOf(filter: ProductFilter): Comparison[] {
   const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
+    { column: 'id', operator: '=', value: filter.id },
     { column: 'sku', operator: '=', value: filter.sku },
     { column: 'barcode', operator: '=',
       value: filter.barcode === undefined ? undefined : toGtin(filter.barcode) },

@@ -50,6 +50,7 @@ async function makeShop(store: Store, name: string, people: number): Promise<Sho
   const actor = { sellerId, keyId: key.id };
   const { id: productId } = await store.createProduct(actor, makeNewProduct({
     sku: 'SHOP-1', name: `${name} cup`, category: `${name} goods`, stock: 1, barcode: BARCODE,
+    metadata: { erp: '1' },
   }));
   const importId = await importFile(store, actor, name);
   const { webhook } = await store.createWebhook(actor, makeNewWebhook({

@@ -6,18 +6,32 @@
 import {
   type ProductFilter, type ProductQuery, searchTermsOf,
 } from '../../../domain/catalogue/product-query.ts';
+import { toGtin } from '../../../domain/catalogue/barcode.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import { LOOKUP_MATCHES_LIMIT, LOOKUP_PRODUCTS_LIMIT } from '../../limits.ts';
+import type { LookedUpProducts } from '../../search-store.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/sql.ts';
-import { comparedBy, comparisonsOf, likePattern, SORT_COLUMNS } from '../../sql/product-filter.ts';
+import {
+  comparedBy, comparisonsOf, IS_GTIN, likePattern, SORT_COLUMNS,
+} from '../../sql/product-filter.ts';
 import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
 
 /** Changes that are read to find the products that they changed; beyond it, all are compared. */
 const RECENT_CHANGES = 10_000;
+
+/** Both as an index has them, which has the pairs of all sellers. */
+const HAS_PAIRS = `p.metadata IS NOT NULL
+  AND ('{"' || p.seller_id::text || '":' || p.metadata || '}')::jsonb @>`;
+
+function pairsOf(sellerId: SellerId, metadata: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ [sellerId]: metadata });
+}
 
 /** A page of the products that match, as of now; `position` is one that was reached. */
 export async function searchProducts(
@@ -26,7 +40,7 @@ export async function searchProducts(
   const { filter, sort, after, limit } = search;
   const values: Value[] = [sellerId, limit + 1];
   const bind = (value: Value): string => `$${values.push(value)}`;
-  const conditions = ['p.seller_id = $1', ...conditionsOf(filter, position, bind)];
+  const conditions = ['p.seller_id = $1', ...conditionsOf(sellerId, filter, position, bind)];
   const [direction, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
   const column = SORT_COLUMNS[sort.by];
   if (after && sort.by === 'id') conditions.push(`p.id ${beyond} ${bind(after.id)}`);
@@ -55,11 +69,52 @@ export async function searchProducts(
   };
 }
 
+/** How each kind of lookup finds products, by its value `q.value`. */
+const LOOKUPS = [
+  ['id', 'p.id = q.value::bigint'], ['sku', 'p.sku = q.value'],
+  ['barcode', `${IS_GTIN} = q.value::bigint`], ['metadata', `${HAS_PAIRS} q.value::jsonb`],
+] as const;
+/** A subquery for each: a query for all would use no index. */
+const LOOK_UP = `
+  SELECT s.position AS seller_position, s.currency, s.currency_decimals, f.*
+  FROM seller AS s LEFT JOIN LATERAL (
+    SELECT * FROM (${LOOKUPS.map(([kind, condition]) => `
+      SELECT q.query, ${PRODUCT_COLUMNS.map((name) => `p.${name}`).join(', ')}
+      FROM json_to_recordset($2::json) AS q (query bigint, kind text, value text)
+      CROSS JOIN LATERAL (
+        SELECT * FROM product AS p WHERE p.seller_id = $1 AND ${condition}
+        ORDER BY p.id LIMIT ${LOOKUP_MATCHES_LIMIT + 1}
+      ) AS p WHERE q.kind = '${kind}'`).join(' UNION ALL ')}
+    ) AS matched LIMIT ${LOOKUP_PRODUCTS_LIMIT + 1}
+  ) AS f ON true
+  WHERE s.id = $1 ORDER BY f.query, f.id`;
+
+/** As `SearchStore.lookUpProducts`, as of now: one statement, and so one snapshot. */
+export async function lookUpProducts(
+  query: Query, sellerId: SellerId, filters: readonly ProductFilter[],
+): Promise<LookedUpProducts> {
+  const lookups = filters.map(({ id, sku, barcode, metadata }, index) => ({
+    query: index, ...metadata ? { kind: 'metadata', value: pairsOf(sellerId, metadata) }
+      : barcode === undefined ? { kind: sku === undefined ? 'id' : 'sku', value: sku ?? String(id) }
+      : { kind: 'barcode', value: String(toGtin(barcode)) },
+  }));
+  const rows = await query(LOOK_UP, sellerId, JSON.stringify(lookups));
+  const results = filters.map((): Product[] => []);
+  const [first] = rows;
+  if (!first) return { results, position: 0 }; // there is no such seller
+  const owner = { sellerId, currency: readCurrency(first) };
+  for (const row of rows) {
+    if (row['id'] === null) continue;
+    results[readInteger(row, 'query')]?.push(decodeProduct(owner, Object.values(row).slice(4)));
+  }
+  return { results, position: readInteger(first, 'seller_position') };
+}
+
 export async function countProducts(
   query: Query, sellerId: SellerId, filter: ProductFilter, position: number,
 ): Promise<ListCount> {
   const values: Value[] = [sellerId, COUNTED_ROWS];
-  const conditions = conditionsOf(filter, position, (value) => `$${values.push(value)}`);
+  const conditions = conditionsOf(sellerId, filter, position, (value) => `$${values.push(value)}`);
   const where = ['p.seller_id = $1', ...conditions].join(' AND ');
   const [row = {}] = await query(`SELECT count(*) AS products FROM (
     SELECT FROM product AS p WHERE ${where} LIMIT $2) AS counted`, ...values);
@@ -67,12 +122,13 @@ export async function countProducts(
 }
 
 function conditionsOf(
-  filter: ProductFilter, position: number, bind: (value: Value) => string,
+  sellerId: SellerId, filter: ProductFilter, position: number, bind: (value: Value) => string,
 ): string[] {
-  const { q, changedSince, archived, lowStock } = filter;
+  const { q, changedSince, archived, lowStock, metadata } = filter;
   return [
     ...(archived === 'any' ? [] : [`p.archived = ${Number(archived === true)}`]),
     ...(lowStock === undefined ? [] : [`p.stock <= coalesce(p.low_stock, ${bind(lowStock)})`]),
+    ...(metadata ? [`${HAS_PAIRS} ${bind(pairsOf(sellerId, metadata))}::jsonb`] : []),
     ...comparisonsOf(filter).map((comparison) =>
       `${comparedBy(comparison)} ${bind(comparison.value)}`),
     // No index orders products by position. The history has the last change of each.

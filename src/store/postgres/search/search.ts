@@ -12,7 +12,7 @@ import { explainFailure } from '../engine/failures.ts';
 import { POSTGRES_EXPORT_PAGE_SIZE } from '../limits.ts';
 import { type Query, queryOf } from '../sql.ts';
 import type { Pool } from '../wire/pool.ts';
-import { countProducts, searchProducts } from './product-search.ts';
+import { countProducts, lookUpProducts, searchProducts } from './product-search.ts';
 
 /** Sums are exact: numeric has no limit. */
 const READ_TOTALS = `
@@ -26,6 +26,7 @@ export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'l
   return {
     searchProducts: (sellerId, search, position) =>
       searchProducts(query, sellerId, search, position),
+    lookUpProducts: (sellerId, filters) => lookUpProducts(query, sellerId, filters),
     countProducts: (sellerId, filter, position) =>
       countProducts(query, sellerId, filter, position),
     async readTotals(sellerId, _position, archived) {

@@ -43,6 +43,7 @@ const ROWS_PER_SELLER = 2 ** 32;
 export const SORT_COLUMNS = { ...COLUMNS, id: 'row' } as const;
 
 const INDEXES = {
+  id: 'product_id',
   name_key: 'product_name',
   sku: 'product_sku',
   barcode: 'product_barcode',
@@ -87,6 +88,7 @@ export function filterPaths(ordinal: number, filter: FilterPart): AccessPath[] {
     // The index has only products whose stock is low by a threshold of their own.
     paths.push(byIndex('product_low', ordinal, 'stock', [inPart(filter), ...THRESHOLDS.own]));
   }
+  paths.push(...Object.entries(filter.metadata ?? {}).map(byPair));
   const expression = matchExpression(searchTermsOf(filter.q ?? ''));
   return expression === '' ? paths : [...paths, byText(expression)];
 }
@@ -103,7 +105,10 @@ export function conditionsOf(
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
     return [`${isPassed ? '+' : ''}${comparedBy({ column, operator })} ?`, value];
   });
-  const conditions = [inPart(filter), ...compared, ...THRESHOLDS[filter.threshold ?? 'any']];
+  const pairs = Object.entries(filter.metadata ?? {}).map((pair): Condition => [`EXISTS (
+    SELECT 1 FROM metadata_pair AS o WHERE o.name = ? AND o.value = ? AND o.row = p.row)`, ...pair]);
+  const thresholds = THRESHOLDS[filter.threshold ?? 'any'];
+  const conditions = [inPart(filter), ...compared, ...thresholds, ...pairs];
   // FTS5 treats some reserved characters as equal. A term of one or two characters has no trigram:
   // without a longer one, every row is searched.
   return [...conditions, ...searchTermsOf(filter.q ?? '').map(({ text, bareSku }): Condition =>
@@ -148,6 +153,14 @@ function byText(expression: string): AccessPath {
     from: 'product_text AS t CROSS JOIN product AS p NOT INDEXED ON p.row = t.rowid',
     matches: 'product_text AS t', row: 't.rowid', order: 'row',
     seek: [['t.folded MATCH ?', expression]], filter: [],
+  };
+}
+
+function byPair(pair: readonly [name: string, value: string]): AccessPath {
+  return {
+    from: 'metadata_pair AS m CROSS JOIN product AS p NOT INDEXED ON p.row = m.row',
+    matches: 'metadata_pair AS m', row: 'm.row', order: 'row',
+    seek: [['m.name = ? AND m.value = ?', ...pair]], filter: [],
   };
 }
 

@@ -10,6 +10,7 @@ import type { ProductId } from '../../../domain/id.ts';
 import {
   BY_ID, type ProductFilter, type ProductQuery, type ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
+import { LOOKUP_MATCHES_LIMIT, LOOKUP_PRODUCTS_LIMIT } from '../../limits.ts';
 import { BoundedMap } from '../../../runtime/bounded-map.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { Category, CategoryQuery } from '../../search-store.ts';
@@ -41,6 +42,20 @@ export class ProductFinder {
       this.#read(ordinal, { ...query, filter: part }, limit + 1));
     const rows = mergeRows(lists, sort);
     return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
+  }
+
+  /** As `SearchStore.lookUpProducts`: archived products included. */
+  lookUp(ordinal: number, filters: readonly ProductFilter[]): (readonly ProductRow[])[] {
+    const query = { sort: BY_ID, after: undefined, limit: LOOKUP_MATCHES_LIMIT + 1 };
+    let products = 0;
+    return filters.map((filter) => {
+      if (products > LOOKUP_PRODUCTS_LIMIT) return [];
+      const lists = partsOf({ ...filter, archived: 'any' }).map((part) =>
+        this.#read(ordinal, { ...query, filter: part }, query.limit));
+      const rows = mergeRows(lists, BY_ID).slice(0, query.limit);
+      products += rows.length;
+      return rows;
+    });
   }
 
   #read(
@@ -123,7 +138,7 @@ export class ProductFinder {
   #countPart(ordinal: number, part: FilterPart): number | null {
     const paths = filterPaths(ordinal, part);
     const [path = sortPath(ordinal, part, BY_ID)] = paths;
-    if (paths.length <= 1 && part.q === undefined) {
+    if (paths.length <= 1 && part.q === undefined && part.metadata === undefined) {
       return this.#countMatches(ordinal, path, COUNTED_ROWS);
     }
     const best = this.#findFewest(ordinal, paths, SEARCH_COUNT_LIMIT);

@@ -6,6 +6,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
+import { readMetadata } from '../../../domain/catalogue/metadata.ts';
 import { STORED_FIELDS, type StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import { searchTextsOf } from '../../../domain/catalogue/product-query.ts';
 import { prepareSelect } from '../catalogue/products.ts';
@@ -44,6 +45,7 @@ export class ProjectedProducts {
     const [nameKey, text] = searchTextsOf(product);
     this.#statements.insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
     this.#statements.insertText.run(BigInt(row), text);
+    this.#changePairs(this.#statements.insertPair, row, product);
   }
 
   /** Writes only changed columns, since each one has an index. */
@@ -59,10 +61,15 @@ export class ProjectedProducts {
       this.#statements.replaceText.run(text, BigInt(before.row));
     }
     this.#prepareUpdate(columns).run(...values, before.row);
+    if (!columns.includes('metadata')) return;
+    this.#changePairs(this.#statements.deletePair, before.row, before);
+    this.#changePairs(this.#statements.insertPair, before.row, product);
   }
 
   /** Leaves the product's row vacant. */
-  delete(ordinal: number, { row, id }: ProjectedProduct): void {
+  delete(ordinal: number, product: ProjectedProduct): void {
+    const { row, id } = product;
+    this.#changePairs(this.#statements.deletePair, row, product);
     this.#statements.delete.run(row);
     this.#statements.deleteText.run(BigInt(row));
     this.#statements.vacate.run(row, ordinal, id);
@@ -87,6 +94,10 @@ export class ProjectedProducts {
     return count() - before >= 2;
   }
 
+  #changePairs(change: StatementSync, row: number, { metadata }: StoredProduct): void {
+    for (const [name, value] of readMetadata(metadata)) change.run(name, value, row);
+  }
+
   #prepareUpdate(columns: readonly string[]): StatementSync {
     const sql = `UPDATE product SET ${columns.join(' = ?, ')} = ? WHERE row = ?`;
     const statement = this.#updates.get(sql) ?? prepareWrite(this.#db, sql);
@@ -106,6 +117,9 @@ function prepareStatements(db: DatabaseSync) {
     replaceText: prepareWrite(db, 'UPDATE product_text SET folded = ? WHERE rowid = ?'),
     delete: prepareWrite(db, 'DELETE FROM product WHERE row = ?'),
     deleteText: prepareWrite(db, 'DELETE FROM product_text WHERE rowid = ?'),
+    insertPair: prepareWrite(db, 'INSERT INTO metadata_pair (name, value, row) VALUES (?, ?, ?)'),
+    deletePair: prepareWrite(db, `
+      DELETE FROM metadata_pair WHERE name = ? AND value = ? AND row = ?`),
     vacate: prepareWrite(db, `
       INSERT INTO vacant_row (row, seller, id) VALUES (?, ?, ?)`),
     takeVacant: db.prepare(`

@@ -67,6 +67,14 @@ const SCHEMA = `
     UNIQUE (seller, id)
   ) STRICT;
 
+  -- The metadata of products.
+  CREATE TABLE metadata_pair (
+    name  TEXT    NOT NULL,
+    value TEXT    NOT NULL,
+    row   INTEGER NOT NULL,
+    PRIMARY KEY (name, value, row)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE INDEX product_id ON product (seller, id);
   -- Archived products are in the same indexes, apart from the others.
   CREATE INDEX product_archived ON product (seller, archived);

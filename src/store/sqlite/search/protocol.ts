@@ -25,6 +25,7 @@ export interface SearchFiles {
 /** Answered when the projection has reached the position. */
 export type PositionRequest = { readonly sellerId: SellerId; readonly position: number } & (
   | { readonly kind: 'search'; readonly query: ProductQuery }
+  | { readonly kind: 'lookup'; readonly filters: readonly ProductFilter[] }
   | ({ readonly kind: 'export' } & ExportQuery)
   | { readonly kind: 'totals'; readonly archived: 'any' | undefined }
   | { readonly kind: 'count'; readonly filter: ProductFilter }
@@ -44,6 +45,9 @@ export interface FoundRows {
 /** The result of each kind of request. */
 export interface SearchResults {
   readonly search: FoundRows & { readonly currency: Currency; readonly position: number };
+  readonly lookup: Omit<SearchResults['search'], 'rows' | 'hasMore'> & {
+    readonly results: readonly (readonly ProductRow[])[];
+  };
   readonly export: {
     readonly export: number; readonly currency: Currency; readonly position: number;
   };

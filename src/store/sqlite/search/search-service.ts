@@ -177,6 +177,8 @@ export class SearchService {
         return finder.countLowStock(ordinal, request.stockMax, request.limit);
       case 'categories':
         return finder.listCategories(ordinal, request);
+      case 'lookup':
+        return { results: finder.lookUp(ordinal, request.filters), currency, position };
       case 'search':
         return { ...finder.find(ordinal, request.query), currency, position };
     }

@@ -40,6 +40,12 @@ export class Search {
       const products = page.rows.map((row) => decodeProduct(owner, row));
       return { products, hasMore: page.hasMore, position: page.position };
     },
+    lookUpProducts: async (sellerId, filters, position) => {
+      const found = await this.#send({ kind: 'lookup', sellerId, filters, position });
+      const owner = { sellerId, currency: found.currency };
+      const results = found.results.map((rows) => rows.map((row) => decodeProduct(owner, row)));
+      return { results, position: found.position };
+    },
     readTotals: (sellerId, position, archived) =>
       this.#send({ kind: 'totals', sellerId, position, archived }),
     countProducts: async (sellerId, filter, position) =>

@@ -117,7 +117,8 @@ export async function previewRows(
       if (!name || differences.has(name) || differences.size === PREVIEW_ROWS_SHOWN) continue;
       const before = await store.findProduct(sellerId, { sku: name });
       const after = completeUpdate(content?.product, before);
-      if (before && after) differences.set(copyText(name), { line, before, after: copyTexts(after) });
+      if (!before || !after) continue;
+      differences.set(copyText(name), { line, before, after: copyTexts(after) });
     }
     rows += outcomes.length;
     isComplete = rows < PREVIEW_ROWS_LIMIT && !signal.aborted;
