@@ -188,13 +188,13 @@ test('says how many lines the core has, and how many are loaded with it', () => 
   assert.match(readFileSync(join(ROOT, 'README.md'), 'utf8'), new RegExp(`about ${core} lines`));
 });
 
-test('keeps the adapter for PostgreSQL, with its tables, within 4,800 lines', () => {
+test('keeps the adapter for PostgreSQL, with its tables, within 4,900 lines', () => {
   const folder = 'src/store/postgres/';
   const schema = readFileSync(join(ROOT, folder, 'schema/schema.sql'), 'utf8')
     .replaceAll(/^(?: *--.*)?\n/gm, '');
   const texts = sources.filter(({ path }) => path.startsWith(folder)).map(({ text }) => text);
   const lines = [schema, ...texts].reduce((sum, text) => sum + text.split('\n').length - 1, 0);
-  assert.ok(lines <= 4_800, `it has ${lines} lines`);
+  assert.ok(lines <= 4_900, `it has ${lines} lines`);
 });
 
 test('has no product vocabulary in the code of http', () => {

@@ -11,7 +11,7 @@ import type { Issue } from '../domain/error.ts';
 import { findRevision, revisionSchema, toPosition } from '../domain/revision.ts';
 import { parseTime } from '../domain/time.ts';
 import { invalid, type ParseResult, type Schema } from '../domain/validation.ts';
-import { invalidQuery, type Query } from '../http/request/query.ts';
+import { familyOf, invalidQuery, type Query } from '../http/request/query.ts';
 
 /** The parts of the caller that a value's meaning may depend on. */
 export type QueryCaller = Pick<Caller, 'sellerId' | 'currency' | 'generation'>;
@@ -24,7 +24,8 @@ interface Parser<Value> {
 
 export interface Parameter<Value = unknown> {
   readonly schema: Schema;
-  readonly parse: (text: string, caller: QueryCaller) => ParseResult<Value>;
+  /** @param name of a parameter of a family: what follows the dot */
+  readonly parse: (text: string, caller: QueryCaller, name: string) => ParseResult<Value>;
   readonly description: string;
   readonly example: unknown;
   /** The value if the parameter is not sent. */
@@ -40,7 +41,10 @@ export type Values<Table extends ParameterTable> = {
 };
 type ValueOf<One> = One extends Parameter<infer Value> ? Value : never;
 
-/** @throws AppError `invalid_query` listing every invalid parameter, in the order sent */
+/**
+ * The value of a family, such as `metadata.*`, has the members of all values.
+ * @throws AppError `invalid_query` listing every invalid parameter, in the order sent
+ */
 export function parseParameters<Table extends ParameterTable>(
   table: Table, query: Query, caller: QueryCaller,
 ): Values<Table> {
@@ -48,8 +52,11 @@ export function parseParameters<Table extends ParameterTable>(
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(table)) values[name] = table[name]?.default;
   for (const [parameter, text] of query) {
-    const parsed = table[parameter]?.parse(text, caller);
+    const family = familyOf(parameter);
+    const isMember = family !== parameter;
+    const parsed = table[family]?.parse(text, caller, parameter.slice(family.length - 1));
     if (parsed && 'error' in parsed) issues.push({ parameter, ...parsed.error });
+    else if (isMember) values[family] = { ...values[family] ?? {}, ...parsed?.value ?? {} };
     else values[parameter] = parsed?.value;
   }
   if (issues.length > 0) throw invalidQuery(issues);

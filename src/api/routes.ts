@@ -13,6 +13,7 @@
 import {
   readHealth, readHealthOperation, readReadiness, readReadinessOperation,
 } from './health.ts';
+import { lookUpProducts } from './products/lookup.ts';
 import { listProducts } from './products/product-list.ts';
 import { productOperations } from './products/product-operations.ts';
 import {
@@ -29,6 +30,7 @@ const BY_SKU = `${PRODUCTS}/sku/{sku}`;
 export const routes: readonly Route[] = [
   keyRoute('GET', PRODUCTS, 'products:read', product.list, listProducts),
   keyRoute('POST', PRODUCTS, 'products:write', product.create, createProduct),
+  keyRoute('POST', `${PRODUCTS}/lookup`, 'products:read', product.lookUp, lookUpProducts),
 
   keyRoute('GET', PRODUCT, 'products:read', product.read, readProduct),
   keyRoute('PATCH', PRODUCT, 'products:write', product.patch, patchProduct),

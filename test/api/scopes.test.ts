@@ -10,6 +10,7 @@ import { assertProblem } from './problem.ts';
 const OPERATIONS: Readonly<Record<Scope, readonly string[]>> = {
   'products:read': [
     'GET /products', 'GET /products/{id}', 'GET /products/sku/{sku}', 'GET /stock',
+    'POST /products/lookup',
   ],
   'products:write': [
     'POST /products', 'PATCH /products/{id}', 'DELETE /products/{id}',

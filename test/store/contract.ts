@@ -53,7 +53,8 @@ type TestGroup = (prepare: PrepareStore) => void;
  */
 const CACHED: readonly TestGroup[] = [
   testDisabledSellers, testKeys, testGrants,
-  testProducts, testOptionalFields, testBarcodes, testLookups, testChanges, testEdits, testStock, testStocktakes,
+  testProducts, testOptionalFields, testBarcodes, testLookups, testChanges, testEdits, testStock,
+  testStocktakes,
   testImports, testImportRecords, testReverts, testHistory, testIdempotency, testWrites,
   testWatching, testThrottles, testWebhooks, testWebhookDeliveries, testWebhookLeases, testClosing,
 ];

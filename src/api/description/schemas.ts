@@ -10,9 +10,11 @@ import {
   importIdSchema, positionSchema, productIdSchema, stockSchemas, syncResponse,
 } from '../stock/stock-operations.ts';
 import {
-  describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer, time, unionOf,
+  count, describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer, time, unionOf,
 } from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
+import { LOOKUP_MATCHES_LIMIT } from '../../store/limits.ts';
+import { LOOKUP_QUERIES_SCHEMA, LOOKUP_VALIDATORS } from '../products/lookup.ts';
 import { actorName } from '../../domain/access/caller.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
 import { stockQuantity } from '../../domain/catalogue/product-definition.ts';
@@ -57,6 +59,15 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   ambiguous: 'several products have this value',
 };
 
+function lookedUp(item: Schema): Schema {
+  return objectOf({
+    results: {
+      type: 'array', items: { type: 'array', maxItems: LOOKUP_MATCHES_LIMIT, items: item },
+    },
+    position: { ...count, description: 'Position of the catalogue at which all were read.' },
+  });
+}
+
 export const schemas: Readonly<Record<string, Schema>> = {
   Product: {
     ...objectOf(product, alwaysThere),
@@ -77,6 +88,20 @@ export const schemas: Readonly<Record<string, Schema>> = {
     ...objectOf(product, []), description: 'A product with the members that `fields` selects.',
   },
   PartialProductPage: pageOf('products', refer('PartialProduct')),
+  ProductLookup: {
+    ...objectOf({
+      queries: {
+        ...LOOKUP_QUERIES_SCHEMA,
+        items: {
+          ...objectOf(describeMembers(LOOKUP_VALIDATORS), []), additionalProperties: false,
+          minProperties: 1, maxProperties: 1,
+        },
+      },
+    }),
+    additionalProperties: false,
+  },
+  LookedUpProducts: lookedUp(refer('Product')),
+  PartialLookedUpProducts: lookedUp(refer('PartialProduct')),
   ...stockSchemas,
   Problem: {
     ...objectOf({ ...problem, ...syncResponse }, ['type', 'title', 'status', 'detail']),

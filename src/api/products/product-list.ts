@@ -117,7 +117,10 @@ function describeExport(list: ListQuery, mediaType: string) {
   };
 }
 
-function createFormatter({ fields }: ListQuery): (product: Product) => string {
+/** Formats products with these members, or all. */
+export function createFormatter(
+  { fields }: Pick<ListQuery, 'fields'>,
+): (product: Product) => string {
   return fields ? createProductFormatter(selectFields(fields)) : formatProduct;
 }
 

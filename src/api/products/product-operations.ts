@@ -9,8 +9,9 @@ import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-typ
 import {
   groupOperations, type Operation, type OperationResponse, type PathParameter, type Tag,
 } from '../description/operation.ts';
-import { jsonOf, linesOf, PAGE_OR_EXPORT, tableOf } from '../description/schema.ts';
+import { jsonOf, linesOf, PAGE_OR_EXPORT, respondJson, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
+import { lookupParameters } from './lookup.ts';
 import { productListParameters, productReadParameters } from './product-query.ts';
 
 export const productPathParameters: readonly PathParameter[] = [
@@ -92,15 +93,40 @@ const operations = groupOperations(tag, {
     responses: { 201: created },
     problems: [409],
   },
+  lookUp: {
+    id: 'lookUpProducts',
+    summary: 'Look up many products at once',
+    description: 'Each query has one of `sku`, `id`, `barcode` and `metadata`. Returns the '
+      + 'products that match each, archived ones included, in the order of the queries: an array '
+      + 'for each, all read at one position. Writes nothing.',
+    query: lookupParameters,
+    request: jsonOf('ProductLookup', {
+      queries: [{ sku: product.sku }, { metadata: { erp_id: '10473' } }],
+    }),
+    responses: {
+      200: {
+        ...respondJson('The products of each query.', 'LookedUpProducts', {
+          results: [[product], []], position: 12,
+        }),
+        alternatives: jsonOf('PartialLookedUpProducts', {
+          results: [[{ sku: product.sku, stock: product.stock }], []], position: 12,
+        }),
+      },
+    },
+  },
   read: {
     id: 'readProduct',
     summary: 'Read a product',
     description: 'The `ETag` is the position of the product\'s last change. With `at`, returns the '
-      + 'product as it was at an earlier position or time, even if it was deleted since.',
+      + 'product as it was at an earlier position or time, even if it was deleted since. With '
+      + '`fields`, it has only those members.',
     query: productReadParameters,
     requestHeaders: ['IfMatch', 'IfNoneMatch'],
     responses: {
-      200: { description: 'The product.', headers: ['ProductTag'], content },
+      200: {
+        description: 'The product.', headers: ['ProductTag'], content,
+        alternatives: jsonOf('PartialProduct', { sku: product.sku, stock: product.stock }),
+      },
       304: { description: 'The product has not changed.', headers: ['ProductTag'] },
     },
     problems: [410],

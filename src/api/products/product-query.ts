@@ -1,6 +1,7 @@
 /** The query parameters of a product list, and their parsers. */
 import { type Currency, priceValidator } from '../../domain/catalogue/currency.ts';
 import { barcodeValidator } from '../../domain/catalogue/barcode.ts';
+import { metadataValidator } from '../../domain/catalogue/metadata.ts';
 import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
 } from '../../domain/catalogue/product-fields.ts';
@@ -9,7 +10,8 @@ import {
 } from '../../domain/catalogue/product-query.ts';
 import type { AppError } from '../../domain/error.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
+  CATEGORY_LIMIT_CODE_POINTS, METADATA_NAME_LIMIT_CODE_POINTS, METADATA_PAIRS_LIMIT,
+  METADATA_VALUE_LIMIT_CODE_POINTS,  NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import { invalid, lineValidator, type ParseResult } from '../../domain/validation.ts';
@@ -54,6 +56,18 @@ export const productListParameters = {
     ...barcodeValidator, example: '4006381333931',
     description: 'The barcode, with any number of leading zeros.',
   },
+  'metadata.*': {
+    schema: {
+      type: 'object', maxProperties: METADATA_PAIRS_LIMIT,
+      propertyNames: { minLength: 10, maxLength: 9 + METADATA_NAME_LIMIT_CODE_POINTS },
+      additionalProperties: {
+        type: 'string', minLength: 1, maxLength: METADATA_VALUE_LIMIT_CODE_POINTS,
+      },
+    },
+    parse: parsePair, example: { 'metadata.erp_id': '10473' },
+    description: 'Pairs that the metadata have, each as a parameter of its own: '
+      + '`metadata.erp_id=10473`.',
+  },
   price_min: { ...price, description: 'The lowest price.', example: 10 },
   price_max: { ...price, description: 'The highest price.', example: 12 },
   stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
@@ -92,6 +106,7 @@ export const productListParameters = {
 } as const satisfies ParameterTable;
 
 export const productReadParameters = {
+  fields: productListParameters.fields,
   at: {
     ...moment, example: 12,
     description: 'The catalogue position, or the time, to show the product at.',
@@ -129,6 +144,7 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
     category: values.category,
     sku: values.sku,
     barcode: values.barcode,
+    metadata: sortPairs(values['metadata.*']),
     priceMin: values.price_min,
     priceMax: values.price_max,
     stockMin: values.stock_min,
@@ -153,6 +169,23 @@ function pastMismatch(query: Query): AppError {
 function parseSearch(text: string): ParseResult<string> {
   return foldText(text) === ''
     ? invalid('blank', 'Must contain text to search for.') : name.parse(text);
+}
+
+type Pairs = Readonly<Record<string, string>>;
+
+function parsePair(text: string, _caller: unknown, pairName: string): ParseResult<Pairs> {
+  const pair = { [pairName]: text };
+  const parsed = metadataValidator.parse(pair);
+  return 'error' in parsed ? parsed : { value: pair };
+}
+
+/** In one order, so that a cursor does not depend on it. @throws AppError `invalid_query` */
+function sortPairs(pairs: Pairs | undefined): Pairs | undefined {
+  if (!pairs) return undefined;
+  const parsed = metadataValidator.parse(pairs);
+  if ('error' in parsed) throw invalidQuery([{ parameter: 'metadata.*', ...parsed.error }]);
+  // The cast: it has the pairs.
+  return JSON.parse(parsed.value) as Pairs;
 }
 
 function parsePrice(text: string, currency: Currency): ParseResult<number> {

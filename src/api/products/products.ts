@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
-  findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
+  findSku, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
 } from '../../domain/catalogue/product.ts';
 import type { Product } from '../../domain/catalogue/product-fields.ts';
 import { toRevision } from '../../domain/revision.ts';
@@ -17,7 +17,8 @@ import { type Moment, parseParameters } from '../parameters.ts';
 import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
 import { findPosition } from './past-list.ts';
-import { productReadParameters } from './product-query.ts';
+import { createFormatter } from './product-list.ts';
+import { type ListQuery, productReadParameters } from './product-query.ts';
 
 /** POST /api/v1/products: 201, 400, 409 */
 export async function createProduct(call: ApiRequest, services: Services): Promise<Reply> {
@@ -28,9 +29,10 @@ export async function createProduct(call: ApiRequest, services: Services): Promi
 
 /** GET: 200, 304, 404, 410, 412 */
 export function readProduct(call: ApiRequest, services: Services): Reply | Promise<Reply> {
-  const { at } = parseParameters(productReadParameters, call.query, call.caller);
-  const whole = at ? renderPast(call, services, at)
-    : services.pages.find(cacheKey(call), call.caller.position) ?? renderCurrent(call, services);
+  const { at, fields } = parseParameters(productReadParameters, call.query, call.caller);
+  const key = cacheKey(call, fields);
+  const whole = at ? renderPast(call, services, at, fields)
+    : services.pages.find(key, call.caller.position) ?? renderCurrent(call, services, key, fields);
   return types.isPromise(whole) ? whole.then((reply) => applyConditions(call, reply))
     : applyConditions(call, whole);
 }
@@ -62,15 +64,19 @@ export async function deleteProduct(call: ApiRequest, { store }: Services): Prom
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
-async function renderCurrent(call: ApiRequest, { store, pages }: Services): Promise<Reply> {
+type Fields = ListQuery['fields'];
+
+async function renderCurrent(
+  call: ApiRequest, { store, pages }: Services, key: string, fields: Fields,
+): Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const reply = formatFound(call, await store.findProduct(sellerId, readTarget(call)));
-  pages.set(cacheKey(call), position, reply);
+  const reply = formatFound(call, await store.findProduct(sellerId, readTarget(call)), fields);
+  pages.set(key, position, reply);
   return reply;
 }
 
-function cacheKey({ caller, parameters: { id, sku = '' } }: ApiRequest): string {
-  return `product ${caller.sellerId} ${id ?? `sku ${sku}`}`;
+function cacheKey({ caller, parameters: { id, sku = '' } }: ApiRequest, fields: Fields): string {
+  return `product ${caller.sellerId} ${fields?.join() ?? ''} ${id ?? `sku ${sku}`}`;
 }
 
 /** @throws AppError `precondition_failed`, `invalid_data` */
@@ -81,22 +87,24 @@ function applyConditions({ headers }: ApiRequest, whole: Reply): Reply {
   return { status: 304, headers: { 'cache-control': caching, etag } };
 }
 
-async function renderPast(call: ApiRequest, services: Services, moment: Moment): Promise<Reply> {
+async function renderPast(
+  call: ApiRequest, services: Services, moment: Moment, fields: Fields,
+): Promise<Reply> {
   const position = await findPosition(call, services, moment);
   const { sellerId } = call.caller;
   const product = await services.store.findProductAt(sellerId, readTarget(call), position);
-  return formatFound(call, product);
+  return formatFound(call, product, fields);
 }
 
 /** @throws AppError `not_found` without a product */
-function formatFound(call: ApiRequest, product: Product | undefined): Reply {
+function formatFound(call: ApiRequest, product: Product | undefined, fields: Fields): Reply {
   if (!product) throw notFound(call);
   const headers = {
     'cache-control': 'private, no-cache',
     etag: formatEntityTag(toRevision(call.caller.generation, product.position)),
     'content-type': JSON_TYPE,
   };
-  return { status: 200, headers, body: formatProduct(product) };
+  return { status: 200, headers, body: createFormatter({ fields })(product) };
 }
 
 function formatWritten(

@@ -126,12 +126,21 @@ function describeOperation(route: Route): Part {
   };
 }
 
-/** Lists are comma-separated (`explode: false`); by default, the parameter would be repeated. */
+/**
+ * Lists are comma-separated (`explode: false`); by default, the parameter would be repeated. The
+ * parameters of a family are the members of an object (`style: form`, which is the default).
+ */
 function describeParameter(
   [name, { description, example, schema }]: readonly [string, Parameter],
 ): Part {
   const isList = schema['type'] === 'array';
-  return { in: 'query', name, description, example, schema, ...(isList && { explode: false }) };
+  const shape = { schema, ...(isList && { explode: false }) };
+  return { in: 'query', name: shownName(name), description, example, ...shape };
+}
+
+/** The name of a parameter in documents: `metadata` for the family `metadata.*`. */
+export function shownName(name: string): string {
+  return name.replace(/\.\*$/, '');
 }
 
 function describeResponses(route: Route): Part {

@@ -8,7 +8,7 @@ const EMPTY: Query = new Map();
 
 /**
  * Parses the text after the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
- * The member names of `parameters` are the allowed parameters.
+ * The member names of `parameters` are the allowed parameters; that of a family ends with `.*`.
  * @throws AppError `invalid_query` listing every unknown and repeated parameter
  */
 export function parseQuery(text: string, parameters: object): Query {
@@ -17,7 +17,7 @@ export function parseQuery(text: string, parameters: object): Query {
   const query = new Map<string, string>();
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
-    if (!Object.hasOwn(parameters, parameter)) {
+    if (!Object.hasOwn(parameters, parameter) && !Object.hasOwn(parameters, familyOf(parameter))) {
       const names = Object.keys(parameters).join(', ') || 'none';
       const detail = `Is not a parameter of this path. Its parameters: ${names}.`;
       issues.push({ parameter, code: 'unknown', detail });
@@ -28,6 +28,12 @@ export function parseQuery(text: string, parameters: object): Query {
   }
   if (issues.length > 0) throw invalidQuery(issues.slice(0, ISSUES_PER_RESPONSE_LIMIT));
   return query;
+}
+
+/** The name of a parameter in a table that has all of its kind: `color.*` for `color.wall`. */
+export function familyOf(parameter: string): string {
+  const dot = parameter.indexOf('.');
+  return dot < 0 ? parameter : `${parameter.slice(0, dot)}.*`;
 }
 
 /** URLSearchParams accepts anything, and replaces invalid bytes with U+FFFD. */

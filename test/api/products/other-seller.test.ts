@@ -55,11 +55,16 @@ const NAMINGS: Readonly<Record<string, readonly Naming[]>> = {
   'GET /api/v1/products': [
     inQuery('sku', 'sku'), inQuery('words', 'q'), inQuery('words', 'category', '&sort=-price'),
     inQuery('productCursor', 'cursor', '&limit=1'), inQuery('sku', 'sku', '&format=csv'),
+    inQuery('words', 'metadata.erp'),
   ],
   'POST /api/v1/products': [inBody('sku', (sku) => ({ ...product, sku }))],
   'POST /api/v1/products/import': [
     inLines('sku', NDJSON, (sku) => JSON.stringify({ ...product, sku })),
     inLines('sku', 'text/csv', (sku) => `name,category,sku,price,stock\na,b,${sku},1,2\n`),
+  ],
+  'POST /api/v1/products/lookup': [
+    inBody('sku', (sku) => ({ queries: [{ sku }] })), inBody('id', (id) => ({ queries: [{ id }] })),
+    inBody('words', (erp) => ({ queries: [{ metadata: { erp } }] })),
   ],
   'GET /api/v1/stock': [inQuery('stockCursor', 'cursor', '&limit=1')],
   'POST /api/v1/stock': [

@@ -93,6 +93,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   propertyNames: (value, schema, _, document) => !isObject(value) ? []
     : Object.keys(value).flatMap((name) => below(name, findSchemaErrors(name, schema, document))),
 
+  maxProperties: (value, most) =>
+    expect(!isObject(value) || Object.keys(value).length <= most, `has more than ${most}`),
+  minProperties: (value, least) =>
+    expect(!isObject(value) || Object.keys(value).length >= least, `has fewer than ${least}`),
   minItems: (value, least) =>
     expect(!Array.isArray(value) || value.length >= least, `has fewer than ${least}`),
   maxItems: (value, most) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeProduct, startServer, type TestSeller } from '../../support/server.ts';
-import { findSchemaErrors, type Json } from './json-schema.ts';
+import { findSchemaErrors, isObject, type Json } from './json-schema.ts';
 import { dig, fetchDocument } from './openapi-document.ts';
 
 const PRODUCTS = '/api/v1/products';
@@ -26,6 +26,11 @@ const PARAMETERS: Readonly<Record<string, readonly unknown[]>> = {
   category: ['', 'a', 'é'.repeat(100), 'é'.repeat(101)],
   sku: ['', 'a', '字'.repeat(64), '字'.repeat(65)],
   barcode: ['', '96385074', '036000291452', '4006381333931', '123456789', 'a'],
+  metadata: [
+    { 'metadata.a': 'x' }, { 'metadata.': 'x' }, { 'metadata.a': '' },
+    { [`metadata.${'字'.repeat(40)}`]: '字'.repeat(500) }, { 'metadata.a': 'x'.repeat(501) },
+    { [`metadata.${'x'.repeat(41)}`]: 'x' }, { 'metadata.a': 'x', 'metadata.b': 'y' },
+  ],
   price_min: [-1, 0, 0.01, 999_999_999_999.99, 1e12, 'a'],
   price_max: [-1, 0, 0.01, 999_999_999_999.99, 1e12, 'a'],
   stock_min: [-1, 0, 1_000_000_000, 1_000_000_001, 0.5, 'a'],
@@ -86,7 +91,9 @@ test('accepts the parameters that the schemas allow, and no others', async (t) =
   assert.deepEqual(named.map(({ name }) => name), Object.keys(PARAMETERS));
   for (const { name, schema } of named) {
     for (const value of PARAMETERS[String(name)] ?? []) {
-      const query = new URLSearchParams({ [String(name)]: String(value) });
+      // As OpenAPI sends it: an object has a parameter for each member.
+      const query = new URLSearchParams(isObject(value) ? Object.entries(value)
+        .map(([member, text]) => [member, String(text)]) : { [String(name)]: String(value) });
       const answer = await seller.send({ method: 'HEAD', path: `${PRODUCTS}?${query}` });
       const isAllowed = findSchemaErrors(value, schema, document).length === 0;
       assert.equal(answer.status, isAllowed ? 200 : 400, `${query}`);

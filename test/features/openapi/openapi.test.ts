@@ -119,7 +119,7 @@ test('describes the media types, scope and query parameters of every route', () 
     assert.deepEqual(security, scope === undefined ? [] : [{ apiKey: [scope] }]);
     const parameters = [operation['parameters'] ?? []].flat().map((entry) => dig(document, entry));
     const names = parameters.filter((entry) => entry['in'] === 'query').map(({ name }) => name);
-    assert.deepEqual(names, Object.keys(query));
+    assert.deepEqual(names, Object.keys(query).map((name) => name.replace('.*', '')));
   }
 });
 

@@ -36,6 +36,11 @@ async function find(
 }
 
 export function testLookups(prepare: PrepareStore): void {
+  testMetadata(prepare);
+  testBulk(prepare);
+}
+
+function testMetadata(prepare: PrepareStore): void {
   test('finds products by pairs of their metadata, exactly', async (t) => {
     const { store, actor } = await prepareShop(prepare(t));
     const expected: readonly [ProductFilter, string][] = [
@@ -82,14 +87,17 @@ export function testLookups(prepare: PrepareStore): void {
     await store.patchProduct(actor, { sku: 'S2' as Sku }, { metadata: null }, {});
     assert.equal(await find(store, actor, { metadata: { erp: '1' } }, 9), '');
   });
+}
 
+function testBulk(prepare: PrepareStore): void {
   test('looks up products by id, SKU, barcode and metadata at one position', async (t) => {
     const { store, actor } = await prepareShop(prepare(t));
     const { sellerId } = actor;
     const [first] = await readAll(store, sellerId);
     const filters: readonly ProductFilter[] = [
       { sku: 'S2' as Sku }, { id: first?.id ?? 0 as ProductId }, { barcode: '00000096385074' },
-      { metadata: { erp: '1' } }, { sku: 'none' as Sku }, { sku: 'S2' as Sku }, { id: 1 as ProductId },
+      { metadata: { erp: '1' } }, { sku: 'none' as Sku }, { sku: 'S2' as Sku },
+      { id: 1 as ProductId },
       { metadata: { erp: '2', shop: 'a' } }, { sku: 'S4' as Sku },
     ];
     const { results, position } = await store.lookUpProducts(sellerId, filters, 6);

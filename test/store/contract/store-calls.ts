@@ -101,7 +101,8 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
     limit: 100,
   }, await positionOf(store, own)),
   lookUpProducts: async (store, own, ids) => store.lookUpProducts(own.sellerId, [
-    { id: ids.productId }, { sku: 'SHOP-1' as Sku }, { barcode: BARCODE }, { metadata: { erp: '1' } },
+    { id: ids.productId }, { sku: 'SHOP-1' as Sku }, { barcode: BARCODE },
+    { metadata: { erp: '1' } },
   ], await positionOf(store, own)),
   readTotals: async (store, own) =>
     store.readTotals(own.sellerId, await positionOf(store, own), 'any'),

@@ -7,7 +7,7 @@ import type { OperationResponse, Tag } from '../../../api/description/operation.
 import { PRODUCTS, type Route } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
-  DESCRIPTION, KEY_DESCRIPTION, listFields, listPathParameters, listTags,
+  DESCRIPTION, KEY_DESCRIPTION, listFields, listPathParameters, listTags, shownName,
 } from '../../openapi/openapi.ts';
 import { describeProblems, listProblems } from '../../openapi/problem-responses.ts';
 import {
@@ -156,7 +156,8 @@ function renderParameters(
   const parameters = [
     ...listPathParameters(path, api.pathParameters)
       .map((parameter) => ({ ...parameter, place: 'path' })),
-    ...Object.entries(query).map(([name, parameter]) => ({ ...parameter, name, place: 'query' })),
+    ...Object.entries(query).map(([name, parameter]) => 
+      ({ ...parameter, name: shownName(name), place: 'query' })),
     ...requestHeaders.map((name) => requestFields[name])
       .map(({ field, ...parameter }) => ({ ...parameter, name: field, place: 'header' })),
   ];
@@ -172,7 +173,7 @@ function renderParameters(
         html`${describeType(rest)}${rest.items && ', comma-separated'}`,
         fallback !== undefined && html`<code>${String(fallback)}</code>`,
         html`${renderMeaning(rest, description)}
-          <p class="quiet small">Example: <code>${String(example)}</code></p>`,
+          <p class="quiet small">Example: <code>${formatExample(example)}</code></p>`,
       ];
     }),
     empty: html`<p>None.</p>`,
@@ -198,4 +199,9 @@ function renderErrors({ link }: PageRequest, statuses: readonly number[]): Html 
       problems.get(status)?.description,
     ]),
   })}`;
+}
+
+function formatExample(example: unknown): string {
+  const isObject = typeof example === 'object' && !Array.isArray(example);
+  return isObject ? JSON.stringify(example) : String(example);
 }

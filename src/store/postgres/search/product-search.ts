@@ -25,9 +25,30 @@ import type { Value } from '../wire/values.ts';
 /** Changes that are read to find the products that they changed; beyond it, all are compared. */
 const RECENT_CHANGES = 10_000;
 
-/** Both as an index has them, which has the pairs of all sellers. */
+/** As an index has them, whose entries begin with the seller. */
 const HAS_PAIRS = `p.metadata IS NOT NULL
   AND ('{"' || p.seller_id::text || '":' || p.metadata || '}')::jsonb @>`;
+/**
+ * Products that the index finds. The planner takes them for many, and would read all products of
+ * the seller instead: LIMIT keeps it from doing so.
+ */
+const BY_PAIRS = `SELECT p.* FROM product AS p WHERE ${HAS_PAIRS}`;
+/** Matches that are read by the index and sorted; more are found quickly in the sort order. */
+const FEW_MATCHES = 1_000;
+const COUNT_MATCHES = `SELECT count(*) AS matches FROM (${BY_PAIRS} $2::jsonb LIMIT $3) AS m
+  WHERE m.seller_id = $1`;
+
+/** The condition of a filter by metadata. */
+async function conditionOfPairs(
+  query: Query, sellerId: SellerId, { metadata }: ProductFilter, bind: (value: Value) => string,
+): Promise<string[]> {
+  if (!metadata) return [];
+  const pairs = pairsOf(sellerId, metadata);
+  const [row = {}] = await query(COUNT_MATCHES, sellerId, pairs, FEW_MATCHES);
+  if (readInteger(row, 'matches') === FEW_MATCHES) return [`${HAS_PAIRS} ${bind(pairs)}::jsonb`];
+  return [`p.id IN (SELECT m.id FROM (${BY_PAIRS} ${bind(pairs)}::jsonb OFFSET 0) AS m
+    WHERE m.seller_id = $1)`];
+}
 
 function pairsOf(sellerId: SellerId, metadata: Readonly<Record<string, string>>): string {
   return JSON.stringify({ [sellerId]: metadata });
@@ -40,7 +61,8 @@ export async function searchProducts(
   const { filter, sort, after, limit } = search;
   const values: Value[] = [sellerId, limit + 1];
   const bind = (value: Value): string => `$${values.push(value)}`;
-  const conditions = ['p.seller_id = $1', ...conditionsOf(sellerId, filter, position, bind)];
+  const conditions = ['p.seller_id = $1', ...conditionsOf(filter, position, bind),
+    ...await conditionOfPairs(query, sellerId, filter, bind)];
   const [direction, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
   const column = SORT_COLUMNS[sort.by];
   if (after && sort.by === 'id') conditions.push(`p.id ${beyond} ${bind(after.id)}`);
@@ -69,22 +91,23 @@ export async function searchProducts(
   };
 }
 
-/** How each kind of lookup finds products, by its value `q.value`. */
+const OWN = 'SELECT p.* FROM product AS p WHERE p.seller_id = $1 AND';
+const FIRST = `ORDER BY p.id LIMIT ${LOOKUP_MATCHES_LIMIT + 1}`;
+/** How each kind of lookup finds products by `q.value`; any will do if too many match. */
 const LOOKUPS = [
-  ['id', 'p.id = q.value::bigint'], ['sku', 'p.sku = q.value'],
-  ['barcode', `${IS_GTIN} = q.value::bigint`], ['metadata', `${HAS_PAIRS} q.value::jsonb`],
+  ['id', `${OWN} p.id = q.value::bigint`], ['sku', `${OWN} p.sku = q.value`],
+  ['barcode', `${OWN} ${IS_GTIN} = q.value::bigint ${FIRST}`],
+  ['metadata', `SELECT * FROM (${BY_PAIRS} q.value::jsonb LIMIT ${LOOKUP_MATCHES_LIMIT + 1}) AS p
+    WHERE p.seller_id = $1`],
 ] as const;
 /** A subquery for each: a query for all would use no index. */
 const LOOK_UP = `
   SELECT s.position AS seller_position, s.currency, s.currency_decimals, f.*
   FROM seller AS s LEFT JOIN LATERAL (
-    SELECT * FROM (${LOOKUPS.map(([kind, condition]) => `
+    SELECT * FROM (${LOOKUPS.map(([kind, select]) => `
       SELECT q.query, ${PRODUCT_COLUMNS.map((name) => `p.${name}`).join(', ')}
       FROM json_to_recordset($2::json) AS q (query bigint, kind text, value text)
-      CROSS JOIN LATERAL (
-        SELECT * FROM product AS p WHERE p.seller_id = $1 AND ${condition}
-        ORDER BY p.id LIMIT ${LOOKUP_MATCHES_LIMIT + 1}
-      ) AS p WHERE q.kind = '${kind}'`).join(' UNION ALL ')}
+      CROSS JOIN LATERAL (${select}) AS p WHERE q.kind = '${kind}'`).join(' UNION ALL ')}
     ) AS matched LIMIT ${LOOKUP_PRODUCTS_LIMIT + 1}
   ) AS f ON true
   WHERE s.id = $1 ORDER BY f.query, f.id`;
@@ -114,21 +137,21 @@ export async function countProducts(
   query: Query, sellerId: SellerId, filter: ProductFilter, position: number,
 ): Promise<ListCount> {
   const values: Value[] = [sellerId, COUNTED_ROWS];
-  const conditions = conditionsOf(sellerId, filter, position, (value) => `$${values.push(value)}`);
-  const where = ['p.seller_id = $1', ...conditions].join(' AND ');
+  const bind = (value: Value): string => `$${values.push(value)}`;
+  const where = ['p.seller_id = $1', ...conditionsOf(filter, position, bind),
+    ...await conditionOfPairs(query, sellerId, filter, bind)].join(' AND ');
   const [row = {}] = await query(`SELECT count(*) AS products FROM (
     SELECT FROM product AS p WHERE ${where} LIMIT $2) AS counted`, ...values);
   return toListCount(readInteger(row, 'products'));
 }
 
 function conditionsOf(
-  sellerId: SellerId, filter: ProductFilter, position: number, bind: (value: Value) => string,
+  filter: ProductFilter, position: number, bind: (value: Value) => string,
 ): string[] {
-  const { q, changedSince, archived, lowStock, metadata } = filter;
+  const { q, changedSince, archived, lowStock } = filter;
   return [
     ...(archived === 'any' ? [] : [`p.archived = ${Number(archived === true)}`]),
     ...(lowStock === undefined ? [] : [`p.stock <= coalesce(p.low_stock, ${bind(lowStock)})`]),
-    ...(metadata ? [`${HAS_PAIRS} ${bind(pairsOf(sellerId, metadata))}::jsonb`] : []),
     ...comparisonsOf(filter).map((comparison) =>
       `${comparedBy(comparison)} ${bind(comparison.value)}`),
     // No index orders products by position. The history has the last change of each.

@@ -56,6 +56,8 @@ const INDEXES = {
 
 /** The SKU without punctuation. */
 const FIRST_LINE = 'substr(p.text, 1, instr(p.text, char(10)) - 1)';
+const HAS_PAIR = `EXISTS (
+  SELECT 1 FROM metadata_pair AS o WHERE o.name = ? AND o.value = ? AND o.row = p.row)`;
 /** Which thresholds of low stock a part has. */
 const THRESHOLDS: Readonly<Record<'own' | 'shop' | 'any', readonly Condition[]>> = {
   own: [['p.stock <= p.low_stock']], shop: [['p.low_stock IS NULL']], any: [],
@@ -105,8 +107,7 @@ export function conditionsOf(
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
     return [`${isPassed ? '+' : ''}${comparedBy({ column, operator })} ?`, value];
   });
-  const pairs = Object.entries(filter.metadata ?? {}).map((pair): Condition => [`EXISTS (
-    SELECT 1 FROM metadata_pair AS o WHERE o.name = ? AND o.value = ? AND o.row = p.row)`, ...pair]);
+  const pairs = Object.entries(filter.metadata ?? {}).map((pair): Condition => [HAS_PAIR, ...pair]);
   const thresholds = THRESHOLDS[filter.threshold ?? 'any'];
   const conditions = [inPart(filter), ...compared, ...thresholds, ...pairs];
   // FTS5 treats some reserved characters as equal. A term of one or two characters has no trigram:

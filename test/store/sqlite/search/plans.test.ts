@@ -23,6 +23,7 @@ const FILTERS = {
   price_min: { priceMin: 1 }, price_max: { priceMax: 2 }, price: { priceMin: 1, priceMax: 2 },
   stock: { stockMin: 1, stockMax: 2 }, updated_since: { updatedSince: 1 },
   changed_since: { changedSince: 1 }, barcode: { barcode: '4006381333931' },
+  id: { id: 5 as ProductId },
   archived: { stockMax: 2, archived: true }, archived_or_not: { stockMax: 2, archived: 'any' },
   low_stock: { lowStock: 5 },
 } satisfies Record<string, ProductFilter>;
@@ -132,7 +133,7 @@ test('catches up only with indexes', (t) => {
     }
   });
   const writes = [...plans].filter(([sql]) => /^(?:SELECT.* FROM|UPDATE|DELETE)/.test(sql));
-  assert.equal(writes.length, 9);
+  assert.equal(writes.length, 10);
   for (const [sql, plan] of writes) {
     assert.equal(plan.length, 1, sql);
     assert.match(plan[0] ?? '', /^(?:SEARCH|SCAN product_text VIRTUAL TABLE INDEX =)/, sql);
