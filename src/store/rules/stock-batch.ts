@@ -66,9 +66,11 @@ export class StockBatch {
     return changes.map((change, index): StockResult => {
       const owner = ownersByIndex.get(index);
       if (owner) return { status: 'invalid', id: owner.id, sku: owner.sku };
-      const named = levels[index] ? [] : findOwners(change, barcodeOwners);
+      const level = levels[index];
+      if (level || change.barcode === undefined) return this.apply(change, level);
+      const named = findOwners(change, barcodeOwners);
       return named.length > 1 ? { status: 'ambiguous', skus: named.map(({ sku }) => sku) }
-        : this.apply(change, levels[index]);
+        : { status: 'not_found' };
     });
   }
 

@@ -276,6 +276,6 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
 
 /** They change nothing. */
 export const READS: readonly [string, Call][] = Object.entries(CALLS).filter(([method]) =>
-  /^(?:find|list|read|count|search|export|sum|watch|dryRun|open)/.test(method));
+  /^(?:lookUp|find|list|read|count|search|export|sum|watch|dryRun|open)/.test(method));
 export const WRITES: readonly [string, Call][] =
   Object.entries(CALLS).filter(([method]) => !READS.some(([read]) => read === method));
