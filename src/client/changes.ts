@@ -9,11 +9,12 @@ import { readLines } from './lines.ts';
 import {
   BOOLEAN, FUNCTION, type OptionTable, POSITION, READ_OPTIONS, readCall, type ReadOptions, SENT,
 } from './options.ts';
+import type { Position } from './product.ts';
 import {
   markPositions, parsePosition, type Query, readItems, type Sender, sendForJson,
 } from './sender.ts';
 import { wait } from './transport.ts';
-import type { Change, ChangeType, Position } from './types.ts';
+import type { Change, ChangeType } from './types.ts';
 
 export interface ChangesOptions extends ReadOptions {
   /** Start after this position: that of an export, or of the last change you processed. */

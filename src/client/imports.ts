@@ -4,12 +4,13 @@ import {
   OBJECT, type OptionTable, READ_OPTIONS, readCall, type ReadOptions, REQUEST_OPTIONS,
   type RequestOptions, SENT, TEXT,
 } from './options.ts';
+import type { Position, Product } from './product.ts';
 import {
   LIST_OPTIONS, listItems, type ListOptions, type Sender, sendForJson, stringify,
 } from './sender.ts';
 import type { ImportCounts } from '../domain/catalogue/import.ts';
 import type { RevertConflict, RevertStatus } from '../store/revert-store.ts';
-import type { ImportKind, Position, Product } from './types.ts';
+import type { ImportKind } from './types.ts';
 
 export type { RevertConflict, RevertStatus };
 

@@ -22,10 +22,13 @@ export type {
   LevelOptions, MovementOptions, Stock, StockStreamOptions, StockSyncOptions,
 } from './stock.ts';
 export type {
-  Change, ChangeType, ImportKind, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue,
-  NewProduct, Page, PastOptions, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
-  ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
-  StockResult, StockStatus, StockSummary, StockSyncResult,
+  ImportProduct, NewProduct, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
+  ProductReplacement, SortKey,
+} from './product.ts';
+export type {
+  Change, ChangeType, ImportKind, ImportMode, ImportRow, ImportSummary, Issue, Page, PastOptions,
+  StockChange, StockCounts, StockLevel, StockLine, StockMovement, StockResult, StockStatus,
+  StockSummary, StockSyncResult,
 } from './types.ts';
 export type {
   NewWebhook, Webhook, WebhookAttempt, WebhookAttemptDetail, WebhookDelivery, WebhookEventName,

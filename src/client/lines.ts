@@ -9,8 +9,8 @@ import {
 import {
   BOOLEAN, oneOf, type OptionTable, PAIRS, REQUEST_OPTIONS, type RequestOptions, SENT,
 } from './options.ts';
+import type { Position } from './product.ts';
 import type { ApiResponse, Query, Sender } from './sender.ts';
-import type { Position } from './types.ts';
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;

@@ -9,14 +9,15 @@ import {
   type ReadOptions, REQUEST_OPTIONS, type RequestOptions, required, SENT, SOURCE, TARGET, TEXT,
   VERSION,
 } from './options.ts';
+import type {
+  ImportProduct, NewProduct, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
+  ProductReplacement,
+} from './product.ts';
 import {
   LIST_OPTIONS, listItems, type ListOptions, parsePosition, readJson, type Sender, sendForJson,
   sendJson,
 } from './sender.ts';
-import type {
-  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions, Position,
-  Product, ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
-} from './types.ts';
+import type { ImportMode, ImportRow, ImportSummary, Page, PastOptions } from './types.ts';
 
 /** How a request names a product: by its id, or `{ sku }`. */
 export type ProductTarget = string | { readonly sku: string };

@@ -6,7 +6,8 @@ import { createApiError, describeUnexpected, parseObject } from './errors.ts';
 import {
   invalidArguments, type OptionTable, READ_OPTIONS, type ReadOptions, type RequestOptions, SENT,
 } from './options.ts';
-import type { Page, Position } from './types.ts';
+import type { Position } from './product.ts';
+import type { Page } from './types.ts';
 
 /** Parameters: strings, numbers, booleans, dates and arrays of strings; undefined is not sent. */
 export type Query = Readonly<Record<string, unknown>>;

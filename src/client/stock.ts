@@ -5,9 +5,10 @@ import {
 import {
   type OptionTable, readCall, REQUEST_OPTIONS, type RequestOptions, SENT, SOURCE,
 } from './options.ts';
+import type { Position } from './product.ts';
 import { LIST_OPTIONS, listItems, type ListOptions, type Sender, sendJson } from './sender.ts';
 import type {
-  PastOptions, Position, StockChange, StockLevel, StockLine, StockMovement, StockSummary,
+  PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary,
   StockSyncResult,
 } from './types.ts';
 

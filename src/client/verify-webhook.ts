@@ -4,7 +4,8 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { computeSignature, SECRET_PREFIX } from '../domain/webhooks/webhook-signature.ts';
-import type { Change, Product, StockMovement } from './types.ts';
+import type { Product } from './product.ts';
+import type { Change, StockMovement } from './types.ts';
 import type { WebhookEventName } from '../domain/webhooks/webhook-type.ts';
 
 /** A message: up to 100 changes in order; one change (`delivery` is `single`); or a test. */

@@ -6,10 +6,10 @@ import {
   type Arguments, INTEGER, OBJECT, POSITION, READ_OPTIONS, readCall, type ReadOptions,
   REQUEST_OPTIONS, type RequestOptions, TEXT,
 } from './options.ts';
+import type { Optional, Position } from './product.ts';
 import {
   type ApiRequest, LIST_OPTIONS, listItems, type ListOptions, type Sender, sendForJson, sendJson,
 } from './sender.ts';
-import type { Optional, Position } from './types.ts';
 
 export type { WebhookDelivery, WebhookEventName, WebhookStatus, WebhookType };
 

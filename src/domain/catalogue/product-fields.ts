@@ -18,7 +18,7 @@ import {
   type Sku, stockQuantity,
 } from './product-definition.ts';
 
-export type { NewProduct, Product, ShopSystem, Sku };
+export type { Definition, NewProduct, Product, ShopSystem, Sku };
 
 const time = {
   schema: { type: 'string', format: 'date-time' }, example: '2026-11-20T10:48:13.257Z',
@@ -131,32 +131,6 @@ const definitions = [
 type Definition = (typeof definitions)[number];
 export type ProductFieldName = Definition['name'];
 export type SentFieldName = Extract<Definition, { readonly kind: string }>['name'];
-
-/** A product as JSON, the same in every response. Optional members without a value are absent. */
-export type ProductJson = {
-  readonly [Field in RequiredDefinition as Field['name']]: Unbranded<ReturnType<Field['read']>>;
-} & {
-  readonly [Name in keyof OptionalJson]?: OptionalJson[Name];
-};
-
-/** What a client sends as JSON to create a product. Null means absent, and removes a value. */
-export type NewProductJson = {
-  readonly [Name in Extract<SentFieldName, keyof ProductJson>
-    as Name extends keyof OptionalJson ? never : Name]: ProductJson[Name];
-} & {
-  readonly [Name in keyof OptionalJson]?: (Name extends 'metadata'
-    ? Readonly<Record<string, string | null>> : OptionalJson[Name]) | null;
-};
-
-type OptionalJson = {
-  readonly [Field in OptionalDefinition as Field['name']]:
-    Field['kind'] extends 'pairs' ? Readonly<Record<string, string>>
-      : Field['kind'] extends 'flag' ? boolean : NonNullable<ReturnType<Field['read']>>;
-};
-
-type RequiredDefinition = Exclude<Definition, OptionalDefinition>;
-type OptionalDefinition = Extract<Definition, { readonly isRequired: false }>;
-type Unbranded<Value> = Value extends string ? string : Value;
 
 export type ProductField = FieldDefinition & { readonly name: ProductFieldName };
 export type SentField = SentFieldDefinition & { readonly name: SentFieldName };
