@@ -184,8 +184,9 @@ export const features: readonly Feature<FeatureOptions, FeatureShopOptions>[] = 
 
 /** The options of the features, one line each. */
 type FeatureOptions = All<${formatList('[', options, ']')}>;
-/** The same for \`createShop\`. */
+/** The options of the features, for \`createShop\`. */
 export type FeatureShopOptions = All<${formatList('[', shopOptions, ']')}>;
+/** All of these options. */
 type All<Options> = Options extends [infer First, ...infer Rest] ? First & All<Rest> : object;
 
 export type AppOptions = CoreOptions & FeatureOptions;

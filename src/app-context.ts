@@ -34,9 +34,11 @@ import type { Store } from './store/store.ts';
 export interface CoreOptions extends ServerOptions {
   /** Belongs to the caller: close it after the app. */
   readonly store: Store;
+  /** Called after a request with a `securityEvent`. */
+  readonly onSecurityEvent?: ((record: RequestRecord) => void) | undefined;
 }
 
-/** Those of a shop as well. */
+/** The options of a server, and of a shop. */
 export interface ServerOptions {
   /** Where clients find this server. Its path, if any, is a prefix of every API path. */
   readonly baseUrl?: string;
@@ -75,8 +77,6 @@ export interface ServerOptions {
    * for each request, so a getter can switch it on and off.
    */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
-  /** Called after a request with a `securityEvent`. */
-  readonly onSecurityEvent?: ((record: RequestRecord) => void) | undefined;
 }
 
 /** What the request pipeline uses. */

@@ -31,12 +31,13 @@ type FeatureOptions = All<[
   TelemetryOption,
   WebhooksOption,
 ]>;
-/** The same for `createShop`. */
+/** The options of the features, for `createShop`. */
 export type FeatureShopOptions = All<[
   OpenApiOptions,
   PortalShopOption,
   WebhooksShopOption,
 ]>;
+/** All of these options. */
 type All<Options> = Options extends [infer First, ...infer Rest] ? First & All<Rest> : object;
 
 export type AppOptions = CoreOptions & FeatureOptions;

@@ -6,8 +6,7 @@ import './embed/supported-node.ts';
 
 export { type ActOptions, createShop, type Shop } from './embed/shop.ts';
 export {
-  openStore, type ShopDatabase, type ShopListenOptions, type ShopLocation, type ShopOptions,
-  type ShopStore,
+  openStore, type ShopDatabase, type ShopLocation, type ShopOptions, type ShopStore,
 } from './embed/shop-options.ts';
 export type { CatalogueChange } from './embed/commit-listener.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';
@@ -20,5 +19,5 @@ export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export type { AccessLogEntry } from './http/request-record.ts';
 export type { ErrorReport } from './http/response/problem.ts';
 export type { BindAddress } from './http/server/bind.ts';
-export type { Listener } from './http/server/listener.ts';
+export type { Listener, ListenOptions as ShopListenOptions } from './http/server/listener.ts';
 export type { Certificate } from './http/server/tls.ts';

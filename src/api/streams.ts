@@ -13,17 +13,21 @@ import type { Chunks, Reply } from '../http/response/reply.ts';
 import { TemporaryFile } from '../store/temporary/temporary-file.ts';
 import { REAUTHORIZE_BODY_MS, SPOOL_STEP_BYTES } from './limits.ts';
 
+/** Limits of responses and bodies that are streamed: exports, live changes, imports. */
 export interface StreamLimits {
-  /** Concurrent streams, plus requests that wait for changes: total, per seller, per key. */
+  /** Concurrent streams, plus requests that wait for changes, of all sellers. */
   readonly total: number;
+  /** The same for each seller. */
   readonly perSeller: number;
+  /** The same for each key. */
   readonly perKey: number;
-  /** How often the key or session behind a stream is checked again. */
+  /** How often the key or session behind a stream is checked again, in milliseconds. */
   readonly reauthorizeIntervalMs: number;
-  /** Maximum duration of an export or a live stream. */
+  /** Maximum duration of an export or a live stream, in milliseconds. */
   readonly durationLimitMs: number;
-  /** Size of the temporary files with exports for clients of HTTP/1.0: total, per seller. */
+  /** Size of the temporary files with exports for clients of HTTP/1.0, of all sellers. */
   readonly spoolTotalBytes: number;
+  /** The same for each seller. */
   readonly spoolPerSellerBytes: number;
 }
 

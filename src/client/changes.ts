@@ -16,9 +16,11 @@ import {
 import { wait } from './transport.ts';
 import type { Change, ChangeType } from './types.ts';
 
+/** Which changes to read, and whether to follow new ones. */
 export interface ChangesOptions extends ReadOptions {
   /** Start after this position: that of an export, or of the last change you processed. */
   readonly after: Position;
+  /** Only changes of these types. Default: all. */
   readonly types?: readonly ChangeType[] | undefined;
   /** Only changes of the import with this id. */
   readonly import?: string | undefined;

@@ -7,21 +7,29 @@ import { AppError, type ErrorCode, type Issue } from '../domain/error.ts';
 
 /** A problem document. A newer server may send members and types that this client does not know. */
 export interface Problem {
+  /** A URN that ends with the code of the error, such as `sku-taken`. */
   readonly type: string;
+  /** What the type means, in a few words. */
   readonly title: string;
+  /** HTTP status. */
   readonly status: number;
+  /** What happened, and what to do. */
   readonly detail: string;
   /** Finds an error of the server in its log. */
   readonly instance?: string;
+  /** Everything that is wrong with the request. */
   readonly errors?: readonly Issue[];
+  /** Members that only some types have, such as the `results` of a rejected stock sync. */
   readonly [member: string]: unknown;
 }
 
+/** What an `ApiError` has beside its problem. */
 interface ApiErrorDetails {
   /** Default: those of the problem, with options spelled as in the client. */
   readonly issues?: readonly Issue[];
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number | undefined;
+  /** The error that led to this one. */
   readonly cause?: unknown;
 }
 
@@ -31,12 +39,14 @@ interface ApiErrorDetails {
  * a proxy. `issues` lists everything that is wrong with the data, the arguments or the options.
  */
 export class ApiError extends AppError {
+  /** The name of the class. */
   override readonly name: string = 'ApiError';
   /** HTTP status; that of the problem if a stream ended with one. */
   readonly status: number;
   /** As the server sent it. */
   readonly problem: Problem;
 
+  /** @param problem As the server sent it. */
   constructor(problem: Problem, details: ApiErrorDetails = {}) {
     const { type, title, status, errors = [] } = problem;
     const { issues = errors.map(spellIssue) } = details;
@@ -51,41 +61,49 @@ export class ApiError extends AppError {
 
 /** 400: the data or the query is invalid; `issues` lists every fault. */
 export class InvalidDataError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'InvalidDataError';
 }
 
 /** 401: the key is missing, unknown, revoked, expired, or used from an address not allowed. */
 export class AuthenticationError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'AuthenticationError';
 }
 
 /** 403: the key lacks the scope of this request. */
 export class PermissionError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'PermissionError';
 }
 
 /** 404: there is no such product, webhook or path. */
 export class NotFoundError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'NotFoundError';
 }
 
 /** 409: another product of this seller has the SKU. */
 export class SkuTakenError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'SkuTakenError';
 }
 
 /** 409: an atomic stock sync had failures, or a stocktake would set too many products to 0. */
 export class StockRejectedError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'StockRejectedError';
 }
 
 /** 410: the history no longer reaches back that far. Export the catalogue and follow from there. */
 export class ResyncRequiredError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'ResyncRequiredError';
 }
 
 /** 412: the product is not at the version that the request requires. Read it again. */
 export class PreconditionFailedError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'PreconditionFailedError';
 }
 
@@ -94,33 +112,42 @@ export class PreconditionFailedError extends ApiError {
  * retry with a new key, read what it changed: the retry would be applied, too.
  */
 export class IdempotencyError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'IdempotencyError';
 }
 
 /** 429: too many requests, also after the retries; `retryAfterSeconds` says when to continue. */
 export class RateLimitedError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'RateLimitedError';
 }
 
 /** 503 or 507: the server cannot do this now, also after the retries. */
 export class UnavailableError extends ApiError {
+  /** The name of the class. */
   override readonly name = 'UnavailableError';
 }
 
+/** What is known about a failed connection. */
 interface ConnectionDetails {
+  /** What the runtime says, such as `ECONNREFUSED`. */
   readonly code?: string | undefined;
+  /** The server's. */
   readonly baseUrl?: string | undefined;
+  /** The error of the runtime. */
   readonly cause?: unknown;
 }
 
 /** No response: the server was not reached, the connection broke, or the time ran out. */
 export class ConnectionError extends Error {
+  /** The name of the class. */
   override readonly name: string = 'ConnectionError';
   /** What the runtime says, such as `ECONNREFUSED`; undefined if it says nothing. */
   readonly code: string | undefined;
   /** The server's. */
   readonly baseUrl: string | undefined;
 
+  /** @param message What happened, and what to do. */
   constructor(message: string, { code, baseUrl, cause }: ConnectionDetails = {}) {
     super(message, { cause });
     this.code = code;
@@ -130,6 +157,7 @@ export class ConnectionError extends Error {
 
 /** No response, or no more of one, within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
+  /** The name of the class. */
   override readonly name = 'TimeoutError';
 }
 

@@ -30,7 +30,10 @@ export type FileType = (typeof TYPES)[number];
 
 /** How a file is written, where the file itself leaves it open. */
 export interface CsvOptions {
-  /** CSV: the encoding of a file without a byte order mark, such as `windows-1252`. */
+  /**
+   * CSV: the encoding of a file without a byte order mark, such as `windows-1252`. Default: UTF-8;
+   * it is never guessed.
+   */
   readonly encoding?: string | undefined;
   /** CSV: what separates decimals, so that `1.200` is either 1.2 or 1200. */
   readonly decimal?: 'point' | 'comma' | undefined;
@@ -56,6 +59,7 @@ type Pairs = Readonly<Record<string, string | number>> | string;
 
 /** What is sent with every file. */
 export interface FileOptions extends RequestOptions, CsvOptions {
+  /** What the source is. Default: as the method says. */
   readonly type?: FileType | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
@@ -65,6 +69,7 @@ export interface FileOptions extends RequestOptions, CsvOptions {
   readonly fileName?: string | undefined;
 }
 
+/** The media types of files. */
 const TYPES = [
   'text/csv', 'application/x-ndjson',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -243,6 +248,7 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
   }
 
   /**
+   * The lines of the report, each once.
    * @throws ApiError if the server had to stop early; its `problem.summary` counts what was
    *   written before and stays. ConnectionError if the report breaks off.
    */
@@ -260,7 +266,16 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
     }
   }
 
-  /** Reads the rest of the report. @throws as iterating does */
+  /**
+   * Reads the rest of the report, and returns its summary.
+   * @throws ApiError and ConnectionError, as iterating does
+   * @example
+   * ```ts
+   * const report = await client.products.import([{ sku: 'MUG-1', stock: 7 }]);
+   * const { updated } = await report.summary();
+   * console.log(updated); // 1
+   * ```
+   */
   async summary(): Promise<Summary> {
     for await (const _ of this);
     if (this.#summary !== undefined) return this.#summary;

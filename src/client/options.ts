@@ -9,11 +9,15 @@ import { type ApiError, createApiError } from './errors.ts';
 
 /** A response, as hooks receive it: without its body. */
 export interface ReceivedResponse {
+  /** Such as `GET`. */
   readonly method: string;
+  /** With its query. */
   readonly url: string;
   /** 1 for the first attempt; 2 for its first retry. */
   readonly attempt: number;
+  /** HTTP status. */
   readonly status: number;
+  /** The header fields, such as `etag`. */
   readonly headers: Headers;
 }
 

@@ -20,37 +20,51 @@ import {
 import type { ImportMode, ImportRow, ImportSummary, Page, PastOptions } from './types.ts';
 
 /** How a request names a product: by its id, or `{ sku }`. */
-export type ProductTarget = string | { readonly sku: string };
+export type ProductTarget = string | {
+  /** The SKU of the product. */
+  readonly sku: string;
+};
 
+/** At which moment to read the product. */
 export interface GetOptions extends PastOptions, ReadOptions {}
 
 /** Conditions on the version of the product: its `position`, or the ETag of a response. */
 export interface VersionOptions extends RequestOptions {
-  /** Change only this version. @throws PreconditionFailedError if it is another one by now */
+  /** Change only this version; if it is another one by now, PreconditionFailedError is thrown. */
   readonly ifMatch?: number | string | undefined;
 }
 
+/** Whether to replace a product, or only create it. */
 export interface PutOptions extends VersionOptions {
-  /** Only create. @throws PreconditionFailedError if there is a product with this SKU */
+  /**
+   * Whether only to create: if a product has this SKU, PreconditionFailedError is thrown. Default
+   * false.
+   */
   readonly createOnly?: boolean | undefined;
 }
 
+/** Which products to list, and what of them. With `at`, no conditions and no `sort`. */
 export interface ProductListOptions<Field extends ProductFieldName = ProductFieldName>
   extends ProductQuery, PastOptions, ListOptions {
-  /** Only these members. */
+  /** Only these members. Default: all. */
   readonly fields?: readonly Field[] | undefined;
 }
 
+/** Which products to export, and how. With `at`, no conditions and no `sort`. */
 export interface ExportOptions extends ProductQuery, PastOptions, ReadOptions {
+  /** CSV with a header row, or one JSON object in each line. */
   readonly format: 'csv' | 'ndjson';
+  /** Only these members, as columns of CSV. Default: all. */
   readonly fields?: readonly ProductFieldName[] | undefined;
 }
 
+/** How to read and import a file. */
 export interface ImportOptions extends FileOptions {
   /** Default: CSV for text and bytes, and NDJSON for objects. */
   readonly type?: FileType | undefined;
   /** Default `upsert`. `update` rejects rows whose SKU is new, `create` those whose SKU exists. */
   readonly mode?: ImportMode | undefined;
+  /** Whether to return the report without changing anything. Default false. */
   readonly dryRun?: boolean | undefined;
   /** Whether the report has a line for each row, or (default) for rejected ones. */
   readonly report?: 'all' | 'failed' | undefined;
@@ -97,6 +111,7 @@ const PRODUCTS = '/api/v1/products';
 /** One of those who change a product at the same time always succeeds. */
 const UPDATE_ATTEMPTS = 10;
 
+/** Products: one at a time, as lists, and as files. */
 export class Products {
   readonly #sender: Sender;
 
@@ -105,13 +120,30 @@ export class Products {
     this.#sender = sender;
   }
 
-  /** @throws InvalidDataError, SkuTakenError */
+  /**
+   * Creates a product.
+   * @throws InvalidDataError; SkuTakenError if another product has its SKU
+   * @example
+   * ```ts
+   * const { id, position } = await client.products.create({
+   *   name: 'Tea pot', category: 'Kitchen', sku: 'POT-1', price: 24.5, stock: 10,
+   * });
+   * ```
+   */
   async create(product: NewProduct, options: RequestOptions = {}): Promise<Product> {
     const [request] = readCall('products.create', [[product, OBJECT]], options, REQUEST_OPTIONS);
     return sendJson(this.#sender, { ...request, method: 'POST', path: PRODUCTS }, product);
   }
 
-  /** @throws NotFoundError */
+  /**
+   * The product, now or at an earlier position or time.
+   * @throws NotFoundError; ResyncRequiredError if the history no longer reaches back to `at`
+   * @example
+   * ```ts
+   * const { price, currency } = await client.products.get({ sku: 'MUG-1' });
+   * console.log(price, currency); // 12 EUR
+   * ```
+   */
   async get(target: ProductTarget, options: GetOptions = {}): Promise<Product> {
     const [request, query] = readCall('products.get', [[target, TARGET]], options, GET_OPTIONS);
     return sendForJson(this.#sender, {
@@ -122,6 +154,11 @@ export class Products {
   /**
    * The product if it is no longer at a known version, else undefined: saves a transfer.
    * @throws NotFoundError
+   * @example
+   * ```ts
+   * const { id, position } = await client.products.get({ sku: 'MUG-1' });
+   * console.log(await client.products.getIfChanged(id, position)); // undefined
+   * ```
    */
   async getIfChanged(
     target: ProductTarget, version: number | string, options: ReadOptions = {},
@@ -139,7 +176,17 @@ export class Products {
     });
   }
 
-  /** Creates the product with this SKU, or replaces it. @throws InvalidDataError */
+  /**
+   * Creates the product with this SKU, or replaces it: optional members that are left out are
+   * removed.
+   * @throws InvalidDataError; PreconditionFailedError (`createOnly`, `ifMatch`)
+   * @example
+   * ```ts
+   * await client.products.put('POT-1', {
+   *   name: 'Tea pot', category: 'Kitchen', price: 24.5, stock: 10,
+   * }, { createOnly: true });
+   * ```
+   */
   async put(sku: string, product: ProductReplacement, options: PutOptions = {}): Promise<Product> {
     const [request] = readCall('products.put', [[sku, TEXT], [product, OBJECT]], options,
       PUT_OPTIONS);
@@ -151,7 +198,15 @@ export class Products {
     }, product);
   }
 
-  /** Changes the given members only. @throws NotFoundError, InvalidDataError, SkuTakenError */
+  /**
+   * Changes the given members only. Null removes the value of an optional member.
+   * @throws NotFoundError; InvalidDataError; SkuTakenError; PreconditionFailedError (`ifMatch`)
+   * @example
+   * ```ts
+   * const { id, position } = await client.products.get({ sku: 'MUG-1' });
+   * await client.products.patch(id, { price: 13, barcode: null }, { ifMatch: position });
+   * ```
+   */
   async patch(
     target: ProductTarget, patch: ProductPatch, options: VersionOptions = {},
   ): Promise<Product> {
@@ -165,7 +220,13 @@ export class Products {
   /**
    * Reads the product and patches what `change`, which may be async, returns for it (undefined:
    * nothing). If someone else changed the product in between, does both again, up to 10 times.
-   * @throws NotFoundError, InvalidDataError; PreconditionFailedError after the last time
+   * @throws NotFoundError; InvalidDataError; PreconditionFailedError after the last time
+   * @example
+   * ```ts
+   * const { price } = await client.products.update({ sku: 'MUG-1' }, (mug) =>
+   *   (mug.stock > 10 ? { price: mug.price - 1 } : undefined));
+   * console.log(price); // 11
+   * ```
    */
   async update(
     target: ProductTarget,
@@ -186,7 +247,14 @@ export class Products {
     }
   }
 
-  /** @throws NotFoundError */
+  /**
+   * Deletes the product. Its history stays, as far as the history reaches.
+   * @throws NotFoundError; PreconditionFailedError (`ifMatch`)
+   * @example
+   * ```ts
+   * await client.products.delete({ sku: 'MUG-1' });
+   * ```
+   */
   async delete(target: ProductTarget, options: VersionOptions = {}): Promise<void> {
     const [request] = readCall('products.delete', [[target, TARGET]], options, VERSION_OPTIONS);
     await this.#sender.send({
@@ -194,7 +262,16 @@ export class Products {
     }, (response) => response.text());
   }
 
-  /** All products that match, page after page. With `at`, no conditions and no `sort`. */
+  /**
+   * All products that match, page after page. With `at`, no conditions and no `sort`.
+   * @throws InvalidDataError; ResyncRequiredError if the history no longer reaches back to `at`
+   * @example
+   * ```ts
+   * for await (const { sku, stock } of client.products.list({ stockMax: 10, sort: 'stock' })) {
+   *   console.log(sku, stock); // CUP-1 5
+   * }
+   * ```
+   */
   list<Field extends ProductFieldName = ProductFieldName>(
     options: ProductListOptions<Field> = {},
   ): AsyncGenerator<Pick<Product, Field>, void, void> {
@@ -202,9 +279,22 @@ export class Products {
     return listItems(this.#sender, PRODUCTS, 'products', call);
   }
 
-  /** One page, for callers that page themselves. */
+  /**
+   * One page, for callers that page themselves: `cursor` is the `next_cursor` of the page before.
+   * @throws InvalidDataError; ResyncRequiredError if the history no longer reaches back to `at`
+   * @example
+   * ```ts
+   * const page = await client.products.listPage({ limit: 1, fields: ['sku'] });
+   * console.log(page.products); // [ { sku: 'MUG-1' } ]
+   * const cursor = page.next_cursor ?? undefined;
+   * const next = await client.products.listPage({ limit: 1, fields: ['sku'], cursor });
+   * ```
+   */
   async listPage<Field extends ProductFieldName = ProductFieldName>(
-    options: ProductListOptions<Field> & { readonly cursor?: string | undefined } = {},
+    options: ProductListOptions<Field> & {
+      /** The `next_cursor` of the page before. Other options except `limit` must be the same. */
+      readonly cursor?: string | undefined;
+    } = {},
   ): Promise<Page<'products', Pick<Product, Field>>> {
     const [request, query] = readCall('products.listPage', [], options, {
       ...PRODUCT_LIST_OPTIONS, cursor: SENT,
@@ -215,6 +305,15 @@ export class Products {
   /**
    * All products that match, as a file. The server sends no faster than it is read. Reading it
    * throws a ConnectionError unless it is complete: the server confirms the number of its rows.
+   * @throws InvalidDataError; ResyncRequiredError if the history no longer reaches back to `at`
+   * @example
+   * ```ts
+   * import { writeFile } from 'node:fs/promises';
+   *
+   * const file = await client.products.export({ format: 'csv' });
+   * await writeFile('products.csv', file);
+   * for await (const { sku } of client.changes({ after: file.position })) console.log(sku);
+   * ```
    */
   async export(options: ExportOptions): Promise<ExportedFile> {
     const [request, query] = readCall('products.export', [], options, EXPORT_OPTIONS);
@@ -235,8 +334,18 @@ export class Products {
   }
 
   /**
-   * Imports a file, or objects, of any length.
+   * Imports a file, or objects, of any length. Rows are written in batches; a rejected row does not
+   * affect the others. The report has a line for each rejected row, and then a summary.
    * @throws InvalidDataError if the file as a whole cannot be imported
+   * @example
+   * ```ts
+   * const file = 'sku,name,category,price,stock\nPOT-1,Tea pot,Kitchen,x,3\n';
+   * const report = await client.products.import(file, { fileName: 'pots.csv' });
+   * for await (const { line, errors } of report) {
+   *   console.log(line, errors?.[0]?.pointer); // 2 /price
+   * }
+   * console.log((await report.summary()).failed); // 1
+   * ```
    */
   async import(
     source: Source<ImportProduct>, options: ImportOptions = {},

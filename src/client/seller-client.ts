@@ -13,9 +13,13 @@ import { Webhooks } from './webhooks.ts';
 
 /** What one seller can do, however the requests are sent. */
 export class SellerApi {
+  /** The products: one at a time, as lists, and as files. */
   readonly products: Products;
+  /** Stock levels, their changes, and the stock ledger. */
   readonly stock: Stock;
+  /** What imports and stock syncs did, and how to revert them. */
   readonly imports: Imports;
+  /** Endpoints to which changes are sent. */
   readonly webhooks: Webhooks;
   readonly #sender: Sender;
 
@@ -31,6 +35,13 @@ export class SellerApi {
   /**
    * Changes after a position, in order and without gaps; with `live`, until the signal is aborted.
    * @throws ResyncRequiredError: export the catalogue, and continue after its position
+   * @example
+   * ```ts
+   * for await (const change of client.changes({ after: 0, live: true })) {
+   *   console.log(change.position, change.type, change.sku); // 1 created MUG-1
+   *   if (change.sku === 'CUP-1') break;
+   * }
+   * ```
    */
   changes(options: ChangesOptions): AsyncGenerator<Change, void, void> {
     return readChanges(this.#sender, options);
@@ -42,7 +53,18 @@ export class SellerClient extends SellerApi {
   /** Where the server is, without a trailing slash. */
   readonly baseUrl: string;
 
-  /** @throws InvalidDataError if an option cannot be used */
+  /**
+   * Sends nothing yet.
+   * @throws InvalidDataError if an option cannot be used
+   * @example
+   * ```ts
+   * import { SellerClient } from 'seller-product-api/client';
+   *
+   * const client = new SellerClient({
+   *   baseUrl: 'https://shop.example', key: process.env['SELLER_API_KEY'] ?? '',
+   * });
+   * ```
+   */
   constructor(options: TransportOptions) {
     const transport = new Transport(options, CLIENT_OPTIONS);
     super(transport);

@@ -93,6 +93,7 @@ export function parsePosition(text: string | null): Position | undefined {
   return Number.isNaN(Number(text)) ? text ?? '' : Number(text);
 }
 
+/** Options of lists that have pages. */
 export interface ListOptions extends ReadOptions {
   /** Items per request, 1 to 1,000. Default 100. */
   readonly limit?: number | undefined;

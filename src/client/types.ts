@@ -86,7 +86,7 @@ export interface StockSyncResult extends StockCounts {
 export interface StockLine extends Omit<StockResult, 'status'> {
   /** The line that was sent, from 1; null for a product that a stocktake set to 0. */
   readonly line: number | null;
-  /** As in `StockResult`; `zeroed`: a stocktake set the stock to 0, as no line names the product. */
+  /** As in a `StockResult`, or `zeroed`: no line named the product, and a stocktake set it to 0. */
   readonly status: StockStatus | 'zeroed';
 }
 

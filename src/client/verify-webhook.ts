@@ -11,27 +11,42 @@ import type { WebhookEventName } from '../domain/webhooks/webhook-type.ts';
 /** A message: up to 100 changes in order; one change (`delivery` is `single`); or a test. */
 export type WebhookEvent =
   | {
+    /** A message of a webhook whose `delivery` is `batch`. */
     readonly type: 'changes';
-    /** RFC 3339. */
+    /** When the message was made: RFC 3339, in UTC. */
     readonly timestamp: string;
+    /** The changes. */
     readonly data: {
+      /** The id of the webhook. */
       readonly webhook_id: string;
       /** Of a restored catalogue: the same positions mean other changes than before. */
       readonly generation?: string;
+      /** Position of the first change. */
       readonly first_position: number;
+      /** Position of the last change. */
       readonly last_position: number;
+      /** Up to 100, in order. */
       readonly changes: readonly Change[];
     };
   }
   | {
+    /** What happened, in a message of a webhook whose `delivery` is `single`. */
     readonly type: WebhookEventName;
+    /** When the change was made: RFC 3339, in UTC. */
     readonly timestamp: string;
+    /** The change. */
     readonly data: WebhookEventData;
   }
   | {
+    /** A message without changes. */
     readonly type: 'test';
+    /** When the message was made: RFC 3339, in UTC. */
     readonly timestamp: string;
-    readonly data: { readonly webhook_id: string };
+    /** The webhook. */
+    readonly data: {
+      /** Its id. */
+      readonly webhook_id: string;
+    };
   };
 
 /** A change, with the same members for each type. */
@@ -39,23 +54,31 @@ export interface WebhookEventData extends Pick<
   StockMovement, 'product_id' | 'sku' | 'at' | 'key_id' | 'actor' | 'import' | 'reason' | 'source'
   | 'sequence' | 'position'
 > {
+  /** The id of the webhook. */
   readonly webhook_id: string;
   /** As in a message of type `changes`. */
   readonly generation?: string;
+  /** The stock before the change; 0 before the product was created. */
   readonly stock_before: number;
+  /** The stock after the change; 0 after the product was deleted. */
   readonly stock_after: number;
+  /** The difference: `stock_after` minus `stock_before`. */
   readonly stock_delta: number;
-  /** For `stock.low`: the threshold. */
+  /** The threshold; absent unless the type is `stock.low`. */
   readonly low_stock?: number;
   /** After the change; for a deleted product, its last state. */
   readonly product: Product;
 }
 
-/** As `node:http` has them, or a `Headers` object. */
+/** The header fields of a request, as `node:http` has them, or a `Headers` object. */
 export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
-  | { get(name: string): string | null };
+  | {
+    /** The value of a field, as `Headers` returns it. */
+    get(name: string): string | null;
+  };
 
+/** How to verify. */
 export interface VerifyOptions {
   /** How far the timestamp may be from the clock, in milliseconds. Default 300,000. */
   readonly toleranceMs?: number | undefined;
@@ -65,6 +88,7 @@ export interface VerifyOptions {
 
 /** The message is not from the server that has the secret, is too old, or was changed. */
 export class WebhookVerificationError extends Error {
+  /** The name of the class. */
   override readonly name = 'WebhookVerificationError';
 }
 
@@ -77,6 +101,15 @@ const SECRET_MINIMUM_BYTES = 24;
  * @param rawBody The body as it arrived: parsing and serialising it again changes its bytes.
  * @param secrets One, or several while a secret is rotated: `whsec_` and base64.
  * @throws WebhookVerificationError; TypeError if a secret is none, which is a mistake of the caller
+ * @example
+ * ```ts
+ * import { verifyWebhook } from 'seller-product-api/webhooks';
+ *
+ * const event = verifyWebhook(await request.text(), request.headers, secret);
+ * if (event.type === 'changes') {
+ *   for (const { sku } of event.data.changes) console.log(sku); // MUG-1
+ * }
+ * ```
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array, headers: WebhookHeaders, secrets: string | readonly string[],

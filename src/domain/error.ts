@@ -11,6 +11,7 @@ export const CONFLICTS = {
   sync_refused: 'The stock sync was rejected',
 } as const;
 
+/** The codes of conflicts. */
 export type ConflictCode = keyof typeof CONFLICTS;
 
 /** All error codes, in the order of their HTTP status. */
@@ -29,15 +30,20 @@ export interface Issue {
   readonly pointer?: string;
   /** Name of the invalid query parameter; absent for a body member. */
   readonly parameter?: string;
+  /** The kind of the error. */
   readonly code: IssueCode;
+  /** What is wrong, and what to do. */
   readonly detail: string;
 }
 
+/** Kinds of errors in data. */
 type IssueCode =
   | 'required' | 'unknown' | 'duplicate' | 'type' | 'blank' | 'length' | 'range' | 'precision'
   | 'format' | 'characters' | 'mismatch' | 'taken' | 'target' | 'ambiguous';
 
+/** What an error has beside its code and its detail. */
 interface AppErrorDetails {
+  /** Default: none. */
   readonly issues?: readonly Issue[];
   /** Whole seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number | undefined;
@@ -45,18 +51,26 @@ interface AppErrorDetails {
   readonly allow?: readonly string[];
   /** Additional members of the problem details: JSON without braces. */
   readonly members?: string;
+  /** The error that led to this one. */
   readonly cause?: unknown;
 }
 
 /** An error that is safe to show: `publicDetail` says what happened and what to do. */
 export class AppError extends Error {
+  /** What went wrong. */
   readonly code: ErrorCode;
+  /** What happened and what to do: safe to show. */
   readonly publicDetail: string;
+  /** Everything that is wrong with the data; may be empty. */
   readonly issues: readonly Issue[];
+  /** Whole seconds after which the same request may succeed; undefined if unknown. */
   readonly retryAfterSeconds: number | undefined;
+  /** The methods of the resource, for `method_not_allowed`. */
   readonly allow: readonly string[] | undefined;
+  /** Additional members of the problem details: JSON without braces. */
   readonly members: string | undefined;
 
+  /** @param publicDetail What happened and what to do: safe to show. */
   constructor(code: ErrorCode, publicDetail: string, details: AppErrorDetails = {}) {
     super(publicDetail, { cause: details.cause });
     this.name = 'AppError';

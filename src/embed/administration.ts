@@ -27,9 +27,12 @@ import type { AccountStore } from '../store/account-store.ts';
 import { formatJoinUrl, invite } from '../store/invitation.ts';
 import { listAll } from '../store/list-all.ts';
 
+/** A seller: the owner of a catalogue. */
 export type Seller = SellerDescription;
+/** An API key, without its secret. */
 export type Key = KeyDescription;
 
+/** A seller to create. */
 export interface NewSeller {
   /** 1 to 200 code points. */
   readonly name: string;
@@ -37,6 +40,7 @@ export interface NewSeller {
   readonly currency?: string;
 }
 
+/** An API key to create. */
 export interface NewKey {
   /** What the key is used for: 1 to 100 code points. */
   readonly name: string;
@@ -56,13 +60,15 @@ export interface CreatedKey extends Key {
 
 /** An invitation to the portal: the only time that its code is known. */
 export interface Invitation {
-  /** It works once, until `expires_at` (RFC 3339): a week. */
+  /** It works once. */
   readonly code: string;
+  /** When the code stops working, after a week: RFC 3339, in UTC. */
   readonly expires_at: string;
   /** The page that takes the code; null if the shop has no `baseUrl`. */
   readonly url: string | null;
 }
 
+/** Whom to invite. */
 export interface InvitationOptions {
   /** What the account may do in the portal of an existing seller. Default: owner. */
   readonly role?: Role;
@@ -93,6 +99,7 @@ const INVITATION_OPTIONS: Parsers<InvitationOptions> = { role: parseRole };
 
 const parseOverlap = integerValidator(0, DURATION_LIMIT_MS).parse;
 
+/** The sellers of a shop. */
 export class Sellers {
   readonly #shop: Administered;
 
@@ -101,7 +108,14 @@ export class Sellers {
     this.#shop = shop;
   }
 
-  /** @throws AppError `invalid_data` */
+  /**
+   * Creates a seller, with an empty catalogue.
+   * @throws AppError `invalid_data`
+   * @example
+   * ```ts
+   * const { id } = await shop.sellers.create({ name: 'My shop', currency: 'CHF' });
+   * ```
+   */
   async create(seller: NewSeller): Promise<Seller> {
     const { name, currency = DEFAULT_CURRENCY }
       = readArgument(seller, 'sellers.create', NEW_SELLER, ['name']);
@@ -109,7 +123,13 @@ export class Sellers {
       await this.#shop.getStore().createSeller(parseNewSeller(name, currency)));
   }
 
-  /** All sellers, oldest first. */
+  /**
+   * All sellers, oldest first.
+   * @example
+   * ```ts
+   * for await (const { id, name } of shop.sellers.list()) console.log(id, name);
+   * ```
+   */
   async* list(): AsyncGenerator<Seller, void, void> {
     for await (const seller of listAll<SellerId, StoredSeller>((query) =>
       this.#shop.getStore().listSellers(query))) yield describeSeller(seller);
@@ -118,12 +138,24 @@ export class Sellers {
   /**
    * The keys, sign-in and webhooks of the seller stop working at once; all data stays.
    * @throws AppError `invalid_data`, `not_found`
+   * @example
+   * ```ts
+   * const { disabled_at: at } = await shop.sellers.disable(seller.id);
+   * ```
    */
   disable(id: string): Promise<Seller> {
     return this.#setDisabled(id, 'sellers.disable', true);
   }
 
-  /** @throws AppError `invalid_data`, `not_found` */
+  /**
+   * The keys, sign-in and webhooks of a disabled seller work again.
+   * @throws AppError `invalid_data`, `not_found`
+   * @example
+   * ```ts
+   * const { disabled_at: at } = await shop.sellers.enable(seller.id);
+   * console.log(at); // null
+   * ```
+   */
   enable(id: string): Promise<Seller> {
     return this.#setDisabled(id, 'sellers.enable', false);
   }
@@ -131,6 +163,10 @@ export class Sellers {
   /**
    * Invites one person to the portal: to an existing seller, or to create a seller.
    * @throws AppError `invalid_data`, `not_found`; `limit_reached` (too many accounts)
+   * @example
+   * ```ts
+   * const { code, expires_at: at } = await shop.sellers.invite(seller.id, { role: 'editor' });
+   * ```
    */
   async invite(seller?: string, options: InvitationOptions = {}): Promise<Invitation> {
     const { baseUrl, clock } = this.#shop;
@@ -151,6 +187,7 @@ export class Sellers {
   }
 }
 
+/** The API keys of a shop's sellers. */
 export class Keys {
   readonly #shop: Administered;
 
@@ -159,7 +196,16 @@ export class Keys {
     this.#shop = shop;
   }
 
-  /** @param seller Its id. @throws AppError `invalid_data`, `not_found`, `limit_reached` */
+  /**
+   * Creates a key. Its secret is known only now.
+   * @param seller Its id.
+   * @throws AppError `invalid_data`, `not_found`, `limit_reached`
+   * @example
+   * ```ts
+   * const { key } = await shop.keys.create(seller.id, { name: 'till', scopes: ['stock:write'] });
+   * console.log(key.slice(0, 4)); // spk_
+   * ```
+   */
   async create(seller: string, key: NewKey): Promise<CreatedKey> {
     const sellerId = getSellerId(seller, 'keys.create');
     const { name, scopes = [], allow: addressRanges = [], expires }
@@ -171,7 +217,13 @@ export class Keys {
     return { ...describeKey(created), key: secret };
   }
 
-  /** The keys of a seller, oldest first, with those that are revoked or have expired. */
+  /**
+   * The keys of a seller, oldest first, with those that are revoked or have expired.
+   * @example
+   * ```ts
+   * for await (const { name, scopes } of shop.keys.list(seller.id)) console.log(name, scopes);
+   * ```
+   */
   async* list(seller: string): AsyncGenerator<Key, void, void> {
     const sellerId = getSellerId(seller, 'keys.list');
     for await (const key of listAll<KeyId, ApiKey>((query) =>
@@ -180,7 +232,13 @@ export class Keys {
 
   /**
    * Creates a key with the same permissions; the old one expires after an overlap.
-   * @param overlapMs Default: 24 hours. @throws AppError `invalid_data`, `not_found`
+   * @param overlapMs Default: 24 hours.
+   * @throws AppError `invalid_data`, `not_found`
+   * @example
+   * ```ts
+   * const { id } = await shop.keys.create(seller.id, { name: 'till' });
+   * const { key } = await shop.keys.rotate(id, 60 * 60 * 1000);
+   * ```
    */
   async rotate(id: string, overlapMs = parseDuration(KEY_OVERLAP_DEFAULT)): Promise<CreatedKey> {
     const key = getKey(id, 'keys.rotate');
@@ -190,7 +248,15 @@ export class Keys {
     return { ...describeKey(created), key: secret };
   }
 
-  /** The next request with the key is rejected. Idempotent. @throws AppError `not_found` */
+  /**
+   * The next request with the key is rejected. Idempotent.
+   * @throws AppError `invalid_data`, `not_found`
+   * @example
+   * ```ts
+   * const { id } = await shop.keys.create(seller.id, { name: 'till' });
+   * await shop.keys.revoke(id);
+   * ```
+   */
   async revoke(id: string): Promise<Key> {
     return describeKey(await this.#shop.getStore().revokeKey(getKey(id, 'keys.revoke')));
   }

@@ -20,16 +20,27 @@ import type { CatalogueChange } from './commit-listener.ts';
 
 /** Where the shop keeps its data. */
 export type ShopLocation =
-  /** A data folder; it is created if missing. */
-  | { readonly folder: string }
-  /** A PostgreSQL database, which `migrate` of the command line has prepared. */
+  | ShopFolder
   | ShopDatabase
-  /** For tests: a new folder in the system's temporary folder, which `close` removes. */
-  | { readonly temporary: true }
-  /** A store from `openStore`, which the program closes after its shops. */
-  | { readonly store: ShopStore };
+  | {
+    /** For tests: a new folder in the system's temporary folder, which `close` removes. */
+    readonly temporary: true;
+  }
+  | {
+    /** A store from `openStore`, which the program closes after its shops. */
+    readonly store: ShopStore;
+  };
 
-/** Any number of processes may use a database at a time. */
+/** A data folder. */
+interface ShopFolder {
+  /** Its path; it is created if missing. */
+  readonly folder: string;
+}
+
+/**
+ * A PostgreSQL database, which `migrate` of the command line has prepared. Any number of processes
+ * may use it at a time.
+ */
 export interface ShopDatabase {
   /** `postgres://user@host:5432/name`, without a password. */
   readonly database: string;
@@ -41,10 +52,23 @@ export interface ShopDatabase {
 
 /** A store: what else it has is not part of the API. */
 export interface ShopStore {
+  /**
+   * Closes the store, once its shops are closed.
+   * @example
+   * ```ts
+   * import { createShop, openStore } from 'seller-product-api';
+   *
+   * const store = await openStore({ folder: 'shop-data' });
+   * const shop = await createShop({ store });
+   * await shop.close();
+   * await store.close();
+   * ```
+   */
   close(): Promise<void>;
 }
 
-interface OwnOptions extends Omit<ServerOptions, 'onSecurityEvent'> {
+/** The options of the server, and `onChange`. */
+interface OwnOptions extends ServerOptions {
   /**
    * Called after commits with each catalogue that has changed, by whichever process: to drop a
    * cache or to refresh a page, for example. Several changes can be one call, and changes from
@@ -86,9 +110,17 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
  * Opens the store of a data folder, which is created if missing, or of a database, for several
  * shops of this process: with different base URLs or sign-ins, for example.
  * @throws AppError `invalid_data`; `unavailable` for a location that cannot be used
+ * @example
+ * ```ts
+ * import { createShop, openStore } from 'seller-product-api';
+ *
+ * const store = await openStore({ folder: 'shop-data' });
+ * const forStaff = await createShop({ store }, { portal: true });
+ * const forPartners = await createShop({ store }, { rateLimitPerMinute: 600 });
+ * ```
  */
 export async function openStore(
-  location: { readonly folder: string } | ShopDatabase, options: Pick<ServerOptions, 'clock'> = {},
+  location: ShopFolder | ShopDatabase, options: Pick<ServerOptions, 'clock'> = {},
 ): Promise<ShopStore> {
   const locationOptions = readArgument(location, 'openStore', STORE_LOCATION);
   const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
@@ -190,10 +222,7 @@ export function readAddress(address: unknown): BindAddress {
   throw wrongArgument('listen', 'Needs { host, port }, { socketPath } or { fileDescriptor }.');
 }
 
-/** Without what the shop itself sets. */
-export type ShopListenOptions = Omit<ListenOptions, 'findMethods'>;
-
-export const LISTEN_OPTIONS: Parsers<ShopListenOptions> = {
+export const LISTEN_OPTIONS: Parsers<ListenOptions> = {
   trustedProxies: listOf(parseText),
   certificate: objectWith<Certificate>({ cert: parseText, key: parseText }),
   keepAliveTimeoutMs: integerValidator(1_000, KEEP_ALIVE_TIMEOUT_LIMIT_MS).parse,

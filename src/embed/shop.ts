@@ -11,20 +11,20 @@ import { parseText, type Parsers, readArgument, readValue } from '../domain/argu
 import { createApp, features } from '../features.ts';
 import { safeErrorReporter } from '../http/response/problem.ts';
 import type { BindAddress } from '../http/server/bind.ts';
-import { type Listener, listen } from '../http/server/listener.ts';
+import { type Listener, listen, type ListenOptions } from '../http/server/listener.ts';
 import type { Store } from '../store/store.ts';
 import { Keys, Sellers } from './administration.ts';
 import { listenToCommits } from './commit-listener.ts';
 import { createFetch } from './fetch.ts';
 import { openInProcess, shopClosed } from './in-process.ts';
 import {
-  LISTEN_OPTIONS, openLocation, readAddress, readShopOptions, type ShopListenOptions,
-  type ShopLocation, type ShopOptions,
+  LISTEN_OPTIONS, openLocation, readAddress, readShopOptions, type ShopLocation, type ShopOptions,
 } from './shop-options.ts';
 import {
   type OnChange, readSubscription, subscribe, type SubscribeOptions, type Subscription,
 } from './subscription.ts';
 
+/** How to act for a seller. */
 export interface ActOptions {
   /** Who acts, such as `erp-sync`: it is stored with each change. 1 to 100 code points. */
   readonly actor?: string;
@@ -32,13 +32,21 @@ export interface ActOptions {
 
 const ACT_OPTIONS: Parsers<ActOptions> = { actor: actorName.parse };
 
+/** The server as an object of a program. */
 export interface Shop {
+  /** The sellers, and invitations to the portal. */
   readonly sellers: Sellers;
+  /** The API keys of the sellers. */
   readonly keys: Keys;
   /**
    * The catalogue of a seller, named by its id (`sel_...`), without a key. An id that no seller has
    * is reported by each call, as `not_found`.
    * @throws AppError `invalid_data`
+   * @example
+   * ```ts
+   * const { stock } = shop.as(seller.id, { actor: 'erp-sync' });
+   * await stock.sync([{ sku: 'MUG-1', adjust: -1 }]);
+   * ```
    */
   as(seller: string, options?: ActOptions): SellerApi;
   /**
@@ -46,21 +54,51 @@ export interface Shop {
    * happen; the next one once its promise is resolved. Processes each change at least once, if the
    * program stores the position of what it has processed.
    * @throws AppError `invalid_data`, `unavailable`
+   * @example
+   * ```ts
+   * const subscription = shop.subscribe(seller.id, { after: 0 }, async (change) => {
+   *   console.log(change.position, change.type, change.sku);
+   * });
+   * ```
    */
   subscribe(seller: string, options: SubscribeOptions, onChange: OnChange): Subscription;
   /**
    * For `node:http` and compatible frameworks. Calls `next`, if there is one, for paths outside the
    * path of `baseUrl` and the framework's mount path, or for unknown paths if it has neither.
+   * @example
+   * ```ts
+   * server.on('request', (request, response) => shop.handle(request, response));
+   * ```
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** For frameworks with `Request` and `Response`, and for tests without a socket. */
+  /**
+   * For frameworks with `Request` and `Response`, and for tests without a socket.
+   * @example
+   * ```ts
+   * const response = await shop.fetch(new Request('http://127.0.0.1/healthz'));
+   * console.log(response.status); // 200
+   * ```
+   */
   fetch(request: Request): Promise<Response>;
-  /** Serves the shop on a port or a Unix socket, with every limit of the server. */
-  listen(address: BindAddress, options?: ShopListenOptions): Promise<Listener>;
+  /**
+   * Serves the shop on a port or a Unix socket, with every limit of the server.
+   * @throws AppError `invalid_data`, `unavailable`; the system's error if it cannot listen
+   * @example
+   * ```ts
+   * const { port } = await shop.listen({ host: '127.0.0.1', port: 0 });
+   * const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+   * console.log(response.status); // 200
+   * ```
+   */
+  listen(address: BindAddress, options?: ListenOptions): Promise<Listener>;
   /**
    * Stops subscriptions, rejects new requests, finishes those in flight, and closes the store,
    * unless it was given. No timer, handle or listener remains. Idempotent. Do not wait for it in a
    * request or in `onChange`, which it waits for.
+   * @example
+   * ```ts
+   * await shop.close();
+   * ```
    */
   close(): Promise<void>;
 }
@@ -68,6 +106,15 @@ export interface Shop {
 /**
  * Opens a shop.
  * @throws AppError `unavailable` for a folder that cannot be used; `invalid_data` for an option
+ * @example
+ * ```ts
+ * import { createShop } from 'seller-product-api';
+ *
+ * const shop = await createShop({ folder: 'shop-data' }, { baseUrl: 'https://shop.example' });
+ * const { id } = await shop.sellers.create({ name: 'My shop' });
+ * const { products } = shop.as(id);
+ * await products.create({ name: 'Cup', category: 'Kitchen', sku: 'C-1', price: 8, stock: 5 });
+ * ```
  */
 export async function createShop(location: ShopLocation, options: ShopOptions = {}): Promise<Shop> {
   const parsed = readShopOptions(options);

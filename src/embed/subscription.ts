@@ -13,13 +13,14 @@ import { parseRevision } from '../domain/revision.ts';
 import { invalid } from '../domain/validation.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 
-/** `after` is a position: the last one that the program has processed, or that of an export. */
+/** Which changes to subscribe to: `after` is the last position that the program has processed. */
 export type SubscribeOptions =
   Pick<ChangesOptions, 'after' | 'types' | 'import' | 'signal' | 'onPosition'>;
 
 /** Called with the next change once the promise that it returned is resolved. */
 export type OnChange = (change: Change) => unknown;
 
+/** A subscription that is active until it is stopped, or until an error ends it. */
 export interface Subscription {
   /**
    * Resolves once the subscription has been stopped, by `stop`, its signal or `close` of the shop,
@@ -27,7 +28,17 @@ export interface Subscription {
    * which `report` receives too, so that it is safe to ignore this promise.
    */
   readonly done: Promise<void>;
-  /** Calls `onChange` no more. Idempotent. */
+  /**
+   * Calls `onChange` no more. Idempotent.
+   * @example
+   * ```ts
+   * const subscription = shop.subscribe(seller.id, { after: 0 }, (change) => {
+   *   console.log(change.sku);
+   * });
+   * subscription.stop();
+   * await subscription.done;
+   * ```
+   */
   stop(): void;
 }
 

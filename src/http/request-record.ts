@@ -20,20 +20,23 @@ export interface RequestRecord {
   keyId: KeyId | undefined;
   /** The problem code; undefined if there was none. */
   code: ErrorCode | undefined;
-  /** What the log contains at every level, with the account if it is known; rarely set. */
+  /** What the log contains at every level; rarely set. */
   securityEvent?: 'sign_in_failed' | 'role_denied';
+  /** The portal account, if it is known; set only with `securityEvent`. */
   accountId?: AccountId;
   /** Body bytes written to the connection. */
   sentBytes: number;
 }
 
+/** A request that is complete, as `onRequestComplete` receives it. */
 export interface AccessLogEntry extends Readonly<RequestRecord>, Span {
   /** One of seven, or `OTHER`, so that metrics have few labels. */
   readonly method: string;
+  /** HTTP status of the response. */
   readonly status: number;
   /** False if the connection closed before the whole response was written. */
   readonly isComplete: boolean;
-  /** Time until the whole response was written. */
+  /** Time until the whole response was written, in milliseconds. */
   readonly durationMs: number;
 }
 

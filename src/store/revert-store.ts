@@ -14,6 +14,11 @@ export interface RevertRequest {
   readonly isDryRun: boolean;
 }
 
+/**
+ * `restored`: the product has its earlier values again. `deleted`: the changes had created it.
+ * `recreated`: it had been deleted, and exists again. `unchanged`: there was nothing to restore.
+ * `conflict`: it was left alone.
+ */
 export type RevertStatus = 'restored' | 'deleted' | 'recreated' | 'unchanged' | 'conflict';
 
 /**

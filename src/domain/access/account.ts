@@ -12,6 +12,7 @@ import { invalid, type ParseResult } from '../validation.ts';
 
 /** What accounts may do in the portal, from most to least: each role includes the next ones. */
 export const ROLES = ['owner', 'editor', 'viewer'] as const;
+/** A role of an account. */
 export type Role = (typeof ROLES)[number];
 
 /** An account, with its seller. */

@@ -137,17 +137,23 @@ export interface KeyDescription {
   readonly id: string;
   /** Its seller's id. */
   readonly seller: string;
+  /** What the key is used for. */
   readonly name: string;
   /** The last four characters of the key. */
   readonly last_four: string;
+  /** What the key may do. */
   readonly scopes: readonly Scope[];
   /** Addresses and CIDR ranges; empty for any. */
   readonly allow: readonly string[];
+  /** When the key was created. */
   readonly created_at: string;
+  /** When the key stops working; null for never. */
   readonly expires_at: string | null;
+  /** When the key was revoked; null unless it was. */
   readonly revoked_at: string | null;
-  /** Exact to a minute, like the address. */
+  /** Exact to a minute, like the address; null before the first use. */
   readonly last_used_at: string | null;
+  /** The client address of the last use; null before the first use. */
   readonly last_used_address: string | null;
 }
 

@@ -14,6 +14,7 @@ export const SCOPES = [
   'webhooks:write',
 ] as const;
 
+/** A permission of a key. */
 export type Scope = (typeof SCOPES)[number];
 
 export interface Caller {

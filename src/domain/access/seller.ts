@@ -37,13 +37,15 @@ export interface Seller extends NewSeller {
 export interface SellerDescription {
   /** `sel_...`. */
   readonly id: string;
+  /** 1 to 200 code points. */
   readonly name: string;
   /** ISO 4217. */
   readonly currency: string;
   /** Counts the changes of the catalogue. */
   readonly position: number;
+  /** When the seller was created. */
   readonly created_at: string;
-  /** Null unless the seller is disabled. */
+  /** When the seller was disabled; null unless it is. */
   readonly disabled_at: string | null;
 }
 

@@ -11,6 +11,7 @@ import { formatTime } from '../time.ts';
 
 /** `stock`: only the stock of the product changed. */
 export const CHANGE_TYPES = ['created', 'updated', 'deleted', 'stock'] as const;
+/** What happened to a product; `stock`: only its stock changed. */
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
 /** A change of a product's stock. Before creation and after deletion, the stock is 0. */

@@ -12,6 +12,7 @@ import { lineValidator } from '../validation.ts';
  * many products in the portal.
  */
 export const IMPORT_KINDS = ['products', 'stock', 'stocktake', 'revert', 'bulk'] as const;
+/** What an import record is about. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** What a bulk edit changed; `edit`: the stock and the price of each product. */
@@ -58,8 +59,9 @@ export interface ImportNotes {
   readonly skip_reasons?: Readonly<Partial<Record<SkipReason, number>>>;
   /** Rows whose id no product has: it was ignored. */
   readonly unknown_ids?: number;
-  /** New products whose SKU looks like a date, and the first of these SKUs. */
+  /** New products whose SKU looks like a date, as after a spreadsheet has changed it. */
   readonly date_skus?: number;
+  /** The first of these SKUs. */
   readonly first_date_sku?: string;
 }
 

@@ -8,6 +8,7 @@ import type { Sku, StoredProduct } from './product-fields.ts';
 
 /** Sort keys; `id` is the creation order. */
 export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;
+/** What lists of products can be sorted by; `id` is the creation order. */
 export type SortKey = (typeof SORT_KEYS)[number];
 
 /** A product must meet all defined conditions. Bounds are inclusive. */

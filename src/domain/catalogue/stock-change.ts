@@ -36,6 +36,12 @@ export interface StockChange {
   readonly reason?: string;
 }
 
+/**
+ * `ok`: the stock was changed. `unchanged`: it already had this value. `not_found`: you have no
+ * such product. `conflict`: the stock differs from `expect`. `stale`: `sequence` is not above the
+ * last one of its source. `insufficient`: there is less stock than the change would remove.
+ * `invalid`: the change is invalid, for the reasons in `errors`.
+ */
 export type StockStatus =
   | 'ok' | 'unchanged' | 'not_found' | 'conflict' | 'stale' | 'insufficient' | 'invalid'
   | 'ambiguous';

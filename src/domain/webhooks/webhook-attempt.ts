@@ -37,8 +37,11 @@ export interface WebhookExchange {
   } | undefined;
 }
 
+/** A header field. */
 export interface Header {
+  /** As it was sent or received. */
   readonly name: string;
+  /** As it was sent or received. */
   readonly value: string;
 }
 

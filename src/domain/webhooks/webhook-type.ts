@@ -5,7 +5,9 @@
 import { type Change, CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
 
 const LOW = 'stock.low';
+/** In the order of the documentation. */
 export const WEBHOOK_TYPES = [...CHANGE_TYPES, LOW] as const;
+/** What a webhook can select. */
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 
 /** The `type` of a message with one change. */
@@ -17,6 +19,7 @@ export const EVENT_NAMES = {
   [LOW]: LOW,
 } as const satisfies Readonly<Record<WebhookType, string>>;
 
+/** The `type` of a message with one change. */
 export type WebhookEventName = (typeof EVENT_NAMES)[WebhookType];
 
 /** A stock can fall to its threshold by these. */

@@ -8,6 +8,7 @@ import type { WebhookType } from './webhook-type.ts';
 
 /** Up to 100 changes in a message, or one, for receivers that run once for each. */
 export const WEBHOOK_DELIVERIES = ['batch', 'single'] as const;
+/** Whether a message has up to 100 changes (`batch`), or one (`single`). */
 export type WebhookDelivery = (typeof WEBHOOK_DELIVERIES)[number];
 
 /** The members that a seller sets. */
@@ -22,7 +23,9 @@ export interface NewWebhook {
   readonly delivery?: WebhookDelivery;
 }
 
+/** `active`: changes are sent. `disabled`: nothing is sent. */
 export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
+/** `active`: changes are sent. `disabled`: nothing is sent. */
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
 export interface WebhookPatch extends Partial<NewWebhook> {

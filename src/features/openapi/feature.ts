@@ -41,7 +41,9 @@ const readOpenApiOperation: Operation = {
   },
 };
 
+/** Of the OpenAPI document. */
 export interface OpenApiOptions {
+  /** Where clients find this server: the document names it. */
   readonly baseUrl?: string;
   /** An e-mail address or a URL for integrators, which the OpenAPI document names. */
   readonly contact?: string | undefined;

@@ -7,7 +7,7 @@ import type { AccountStore } from '../../store/account-store.ts';
 import { invite } from '../../store/invitation.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
 import { FIRST_CODE_LIFE_MS } from './limits.ts';
-import type { PortalOptions } from './portal.ts';
+import type { PortalChoices, PortalOptions } from './portal.ts';
 import { isPortalPath } from './route.ts';
 
 export interface PortalOption {
@@ -15,9 +15,10 @@ export interface PortalOption {
   readonly portal?: Pages | undefined;
 }
 
+/** Whether a shop has the portal. */
 export interface PortalShopOption {
-  /** Serves the back office under `/portal`. Default false. */
-  readonly portal?: boolean | OwnPortalOptions;
+  /** Whether to serve the back office under `/portal`, and how. Default false. */
+  readonly portal?: boolean | PortalChoices;
 }
 
 /** Absolute: the program may change its working directory. */
@@ -25,8 +26,6 @@ const parsePath: Parse<string> = (value) => {
   const text = parseText(value);
   return 'error' in text ? text : { value: resolve(text.value) };
 };
-
-type OwnPortalOptions = Omit<PortalOptions, 'baseUrl' | 'clock' | 'isEmbedded'>;
 
 export const portal: Feature<PortalOption, PortalShopOption> = {
   connect: (_services, options) => options.portal,
@@ -54,7 +53,7 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
   },
   embed: {
     options: {
-      portal: switchWith<OwnPortalOptions>({
+      portal: switchWith<PortalChoices>({
         openRegistration: booleanValidator.parse, uploadFolder: parsePath,
       }),
     } satisfies Parsers<PortalShopOption>,

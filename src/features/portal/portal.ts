@@ -33,15 +33,19 @@ import { PortalLimits } from './sign-in/rate-limits.ts';
 import { findSession, noteSessionSeen, readSessionToken } from './sign-in/session.ts';
 import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-pages.ts';
 
-export interface PortalOptions {
-  /** `baseUrl` of the app. Without it, only clients on the server's machine reach the portal. */
-  readonly baseUrl?: string | undefined;
+/** What a program that serves the portal can choose. */
+export interface PortalChoices {
   /** Whether anyone may create an account without an invitation. Default false. */
   readonly openRegistration?: boolean;
-  /** Whether another program serves it. Default false. */
-  readonly isEmbedded?: boolean;
   /** Folder for uploads, unless a database keeps them. Default: the system's temporary folder. */
   readonly uploadFolder?: string;
+}
+
+export interface PortalOptions extends PortalChoices {
+  /** `baseUrl` of the app. Without it, only clients on the server's machine reach the portal. */
+  readonly baseUrl?: string | undefined;
+  /** Whether another program serves it. Default false. */
+  readonly isEmbedded?: boolean;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }

@@ -23,8 +23,12 @@ export interface WebhooksOption {
   readonly webhooks?: Webhooks | undefined;
 }
 
+/** Whether a shop delivers webhooks. */
 export interface WebhooksShopOption {
-  /** Delivers webhooks. Default false: the webhook routes then respond with 404. */
+  /**
+   * Whether to deliver webhooks, and where to. Default false: the webhook routes then respond with
+   * 404.
+   */
   readonly webhooks?: boolean | DestinationOptions;
 }
 

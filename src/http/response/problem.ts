@@ -47,9 +47,11 @@ const CLOSES_CONNECTION: ReadonlySet<ErrorCode> = new Set([
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** An internal error for the log, with the id that the client got. */
+/** An error that no client caused, for the log. */
 export interface ErrorReport {
+  /** Ends the `instance` of the client's problem; or what failed, such as `subscription`. */
   readonly id: string;
+  /** What was thrown. */
   readonly error: unknown;
 }
 

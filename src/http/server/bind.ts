@@ -12,11 +12,20 @@ import { isSystemError } from '../../runtime/system-error.ts';
 
 /** Where a server listens. */
 export type BindAddress =
-  /** Port 0 picks a free port. */
-  | { readonly host: string; readonly port: number }
-  | { readonly socketPath: string }
-  /** A socket that this process inherited. */
-  | { readonly fileDescriptor: number };
+  | {
+    /** A host name or an address, such as `127.0.0.1`. */
+    readonly host: string;
+    /** 0 picks a free port. */
+    readonly port: number;
+  }
+  | {
+    /** The path of a Unix socket. */
+    readonly socketPath: string;
+  }
+  | {
+    /** A socket that this process inherited, by its number. */
+    readonly fileDescriptor: number;
+  };
 
 const SOCKET_MODE = 0o660;
 /** What every operating system accepts. */

@@ -27,9 +27,13 @@ interface ConnectionLimits {
   isProxy(address: string): boolean;
 }
 
+/** What a listener counts. */
 export interface ConnectionMetrics {
+  /** Open connections. */
   readonly open: number;
+  /** Bytes received since the listener started. */
   readonly receivedBytes: number;
+  /** Bytes sent since the listener started. */
   readonly sentBytes: number;
   /** Requests that the parser rejected or that timed out. */
   readonly unreadable: number;

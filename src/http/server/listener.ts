@@ -17,9 +17,8 @@ import { LingeringConnections } from './lingering-close.ts';
 import { type FindMethods, handleRequests } from './request-rejections.ts';
 import { type Certificate, createTlsServer, renewCertificate, withStrictTransport } from './tls.ts';
 
+/** How to listen. */
 export interface ListenOptions {
-  /** The app's `findMethods`. Without it, methods unknown to Node get 501. */
-  readonly findMethods?: FindMethods;
   /** As for the app; these addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
   /**
@@ -31,6 +30,13 @@ export interface ListenOptions {
   readonly certificate?: Certificate;
 }
 
+/** With what an app adds. */
+interface AppListenOptions extends ListenOptions {
+  /** The app's `findMethods`. Without it, methods unknown to Node get 501. */
+  readonly findMethods?: FindMethods;
+}
+
+/** A server that listens. */
 export interface Listener {
   /** The address on which it listens; empty for a Unix socket. */
   readonly host: string;
@@ -39,10 +45,32 @@ export interface Listener {
   /**
    * Stops accepting, and answers requests on connections that it has accepted; these close after
    * their response, or once they are idle. Resets remaining ones after 8 s.
+   * @example
+   * ```ts
+   * const listener = await shop.listen({ host: '127.0.0.1', port: 0 });
+   * await listener.stop();
+   * ```
    */
   stop(): Promise<void>;
-  /** Uses another certificate for new connections; existing ones continue. */
+  /**
+   * Uses another certificate for new connections; existing ones continue.
+   * @example
+   * ```ts
+   * import { readFileSync } from 'node:fs';
+   *
+   * listener.renew({
+   *   cert: readFileSync('cert.pem', 'utf8'), key: readFileSync('key.pem', 'utf8'),
+   * });
+   * ```
+   */
   renew(certificate: Certificate): void;
+  /**
+   * Connections and bytes since the listener started.
+   * @example
+   * ```ts
+   * const { open, sentBytes } = listener.readMetrics();
+   * ```
+   */
   readMetrics(): ConnectionMetrics;
 }
 
@@ -59,7 +87,7 @@ export async function listen(
   handle: RequestListener, address: BindAddress,
   {
     trustedProxies = [], certificate, findMethods, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS,
-  }: ListenOptions = {},
+  }: AppListenOptions = {},
 ): Promise<Listener> {
   const options = {
     insecureHTTPParser: false,

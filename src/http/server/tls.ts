@@ -10,7 +10,9 @@ import { HANDSHAKE_TIMEOUT_MS } from '../limits.ts';
 
 /** A certificate followed by its intermediates, and its private key, both in PEM. */
 export interface Certificate {
+  /** The certificate, followed by its intermediates: PEM. */
   readonly cert: string;
+  /** The private key: PEM. */
   readonly key: string;
 }
 
