@@ -12,6 +12,7 @@ import {
 import { openResponse, openUpload, readProblem, Silence } from './response.ts';
 import type { ApiRequest, ApiResponse, Query, Sender } from './sender.ts';
 
+/** How a client reaches the server. */
 export interface TransportOptions {
   /** Where the server is, with its path if it has one: `https://shop.example/shop`. */
   readonly baseUrl: string | URL;

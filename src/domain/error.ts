@@ -5,14 +5,14 @@
  */
 
 /** Conflicts with the current state of the catalogue, each with its title. */
-export const CONFLICTS = {
+export const CONFLICTS: Readonly<Record<ConflictCode, string>> = {
   sku_taken: 'The SKU is already in use',
   limit_reached: 'A limit was reached',
   sync_refused: 'The stock sync was rejected',
-} as const;
+};
 
 /** The codes of conflicts. */
-export type ConflictCode = keyof typeof CONFLICTS;
+export type ConflictCode = 'sku_taken' | 'limit_reached' | 'sync_refused';
 
 /** All error codes, in the order of their HTTP status. */
 export type ErrorCode =

@@ -8,10 +8,17 @@
  */
 import { randomInt } from 'node:crypto';
 
-type Branded<Name extends string> = number & { readonly [brand]: Name };
+/** An integer that only this file creates, so that an id is not mistaken for another. */
+type Branded<Name extends string> = number & {
+  /** Exists in types only. */
+  readonly [brand]: Name;
+};
+/** Exists in types only. */
 declare const brand: unique symbol;
 
+/** A seller, as it is stored. */
 export type SellerId = Branded<'SellerId'>;
+/** A key of a seller, as it is stored. */
 export type KeyId = Branded<'KeyId'>;
 export type ProductId = Branded<'ProductId'>;
 export type WebhookId = Branded<'WebhookId'>;

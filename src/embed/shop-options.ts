@@ -117,6 +117,8 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
  * const store = await openStore({ folder: 'shop-data' });
  * const forStaff = await createShop({ store }, { portal: true });
  * const forPartners = await createShop({ store }, { rateLimitPerMinute: 600 });
+ * await Promise.all([forStaff.close(), forPartners.close()]);
+ * await store.close();
  * ```
  */
 export async function openStore(

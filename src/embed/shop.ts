@@ -114,6 +114,7 @@ export interface Shop {
  * const { id } = await shop.sellers.create({ name: 'My shop' });
  * const { products } = shop.as(id);
  * await products.create({ name: 'Cup', category: 'Kitchen', sku: 'C-1', price: 8, stock: 5 });
+ * await shop.close();
  * ```
  */
 export async function createShop(location: ShopLocation, options: ShopOptions = {}): Promise<Shop> {

@@ -11,8 +11,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { watchServing } from '../support/command.ts';
+import { readExamples, writeExamples } from '../support/examples.ts';
 import { checkConsumer } from './check-consumer.ts';
 import { copyClone, FILES, MANIFEST, pack, ROOT, runOffline } from './clone.ts';
+import { listUndocumented } from './undocumented.ts';
 
 const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--version']).error)
   || !existsSync(join(ROOT, 'node_modules/typescript'));
@@ -118,6 +120,21 @@ describe('the package', {
     symlinkSync(join(ROOT, 'node_modules/@types'), join(modules, '@types'));
     const reports = checkConsumer(project, join(ROOT, 'node_modules/typescript/bin/tsc'));
     assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports));
+  });
+
+  test('describes every name and member that it promises', () => {
+    assert.deepEqual(listUndocumented(installed), []);
+  });
+
+  test('has examples without a type error', () => {
+    const examples = readExamples();
+    assert.ok(examples.length > 50, String(examples.length));
+    writeFileSync(join(project, 'examples.mts'), writeExamples(examples, (name) => name));
+    const { stdout } = spawnSync(process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'), '--ignoreConfig', '--noEmit', '--strict',
+      '--module', 'nodenext', '--target', 'esnext', '--types', 'node', 'examples.mts',
+    ], { cwd: project, encoding: 'utf8' });
+    assert.equal(stdout, '');
   });
 
   test('exports what the checked-in list of its public API says, and no internals', () => {

@@ -11,16 +11,17 @@ export const WEBHOOK_TYPES = [...CHANGE_TYPES, LOW] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 
 /** The `type` of a message with one change. */
-export const EVENT_NAMES = {
+export const EVENT_NAMES: Readonly<Record<WebhookType, WebhookEventName>> = {
   created: 'product.created',
   updated: 'product.updated',
   deleted: 'product.deleted',
   stock: 'stock.changed',
   [LOW]: LOW,
-} as const satisfies Readonly<Record<WebhookType, string>>;
+};
 
 /** The `type` of a message with one change. */
-export type WebhookEventName = (typeof EVENT_NAMES)[WebhookType];
+export type WebhookEventName =
+  'product.created' | 'product.updated' | 'product.deleted' | 'stock.changed' | 'stock.low';
 
 /** A stock can fall to its threshold by these. */
 const LOWERING: readonly ChangeType[] = ['updated', 'stock'];
