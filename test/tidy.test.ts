@@ -266,7 +266,7 @@ function read(path: string): string {
 }
 
 function* findImports(text: string): Generator<SourceFile['imports'][number]> {
-  const statement = /^(?:import|export) (?:type )?(?:[^{}']*(?:\{([^}]*)\})? from )?'([^']+)';/gm;
+  const statement = /^(?:import|export) (?:type )?(?:[^{}']*(?:\{([^{}]*)\})? from )?'([^']+)';/gm;
   for (const [, braces = '', from = ''] of text.matchAll(statement)) {
     const names = braces.split(',').map((name) => name.trim().replace(/^type /, ''));
     yield { names: names.filter(Boolean), from };

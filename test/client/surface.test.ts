@@ -14,7 +14,7 @@ import { MUG } from './answers.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const EACH_ROUTE = [...routes, ...features.flatMap((feature) => feature.routes ?? [])];
 /** An import or export of more than types. */
-const STATEMENT = /^(?:import|export) (?!type )(?:[^{}']*(?:\{[^}]*\})? from )?'([^']+)';/gm;
+const STATEMENT = /^(?:import|export) (?!type )(?:[^{}']*(?:\{[^{}]*\})? from )?'([^']+)';/gm;
 
 /** Calls every method, and returns the requests. */
 async function recordRequests(): Promise<readonly string[]> {
@@ -154,7 +154,9 @@ test('loads no module of Node', () => {
       if (from.startsWith('.')) loaded.add(normalize(join(path, '..', from)));
       else foreign.push(`${path}: ${from}`);
     }
-    assert.doesNotMatch(text, /\b(?:Buffer|process)\.\w/, path);
+    // In examples, programs on Node read their environment.
+    const code = text.replaceAll(/^ +\*.*$/gm, '');
+    assert.doesNotMatch(code, /\b(?:Buffer|process)\.\w/, path);
   }
   assert.ok(loaded.size > 10);
   assert.deepEqual(foreign, []);
