@@ -121,7 +121,10 @@ export interface WebhookAttemptDetail extends WebhookAttempt {
 
 const WEBHOOKS = '/api/v1/webhooks';
 
-/** Webhooks: endpoints to which changes are sent. */
+/**
+ * Webhooks: endpoints to which changes are sent. Every method throws NotFoundError if the server
+ * delivers no webhooks.
+ */
 export class Webhooks {
   readonly #sender: Sender;
 

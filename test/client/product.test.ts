@@ -61,9 +61,11 @@ function assertDescribed(name: string, fields: readonly ProductField[]): void {
   for (const field of fields) {
     const comment = comments.get(field.name) ?? '';
     assert.ok(comment.includes(field.description ?? ''), `${name}.${field.name}: ${comment}`);
-    const { minLength, maxLength, minimum, maximum, maxProperties } = field.schema;
-    const limits = [minLength, maxLength, maximum && minimum, maximum, maxProperties]
-      .filter((limit) => typeof limit === 'number');
+    const { maxLength, minimum, maximum, exclusiveMaximum, maxProperties } = field.schema;
+    const limits = [
+      maxLength, field.name === 'position' ? undefined : minimum, maximum, exclusiveMaximum,
+      maxProperties,
+    ].filter((limit) => typeof limit === 'number');
     for (const limit of limits) {
       const text = new RegExp(`\\b${limit.toLocaleString('en-US')}\\b`);
       assert.match(comment, text, `${name}.${field.name}`);
