@@ -40,8 +40,8 @@ export interface Product {
   /** The available quantity. An integer from 0 to 1,000,000,000. */
   readonly stock: number;
   /**
-   * Position of the product's last change in your catalogue's history. It is the product's version,
-   * for `ifMatch`.
+   * Position of the product's last change in your catalogue's history. From 1. It is the version of
+   * the product, for `ifMatch`.
    */
   readonly position: Position;
   /** When the product was created: RFC 3339, in UTC. */

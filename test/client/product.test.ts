@@ -62,10 +62,8 @@ function assertDescribed(name: string, fields: readonly ProductField[]): void {
     const comment = comments.get(field.name) ?? '';
     assert.ok(comment.includes(field.description ?? ''), `${name}.${field.name}: ${comment}`);
     const { maxLength, minimum, maximum, exclusiveMaximum, maxProperties } = field.schema;
-    const limits = [
-      maxLength, field.name === 'position' ? undefined : minimum, maximum, exclusiveMaximum,
-      maxProperties,
-    ].filter((limit) => typeof limit === 'number');
+    const limits = [maxLength, minimum, maximum, exclusiveMaximum, maxProperties]
+      .filter((limit) => typeof limit === 'number');
     for (const limit of limits) {
       const text = new RegExp(`\\b${limit.toLocaleString('en-US')}\\b`);
       assert.match(comment, text, `${name}.${field.name}`);
