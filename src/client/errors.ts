@@ -232,7 +232,8 @@ export function spellIssue(issue: Issue): Issue {
   const isOption = pointer === '/dry_run' || pointer === '/zero_limit';
   return {
     ...issue,
-    ...(parameter !== undefined && { parameter: toCamelCase(`${parameter}`) }),
+    // The name of a pair, after a dot, stays.
+    ...(parameter !== undefined && { parameter: `${parameter}`.replace(/^[^.]*/, toCamelCase) }),
     ...(isOption && { pointer: toCamelCase(pointer) }),
     detail: spellOptions(`${detail}`),
   };

@@ -15,15 +15,16 @@ export type {
 } from './imports.ts';
 export type { Report, Source } from './lines.ts';
 export type {
-  ExportedFile, ExportOptions, GetOptions, ImportOptions, ProductListOptions, Products,
-  ProductTarget, PutOptions, VersionOptions,
-} from './products.ts';
+  ExportedFile, ExportOptions, GetOptions, ImportOptions, LookupOptions, LookupResult,
+  ProductListOptions, ProductTarget, PutOptions, VersionOptions,
+} from './product-options.ts';
+export type { Products } from './products.ts';
 export type {
   LevelOptions, MovementOptions, Stock, StockStreamOptions, StockSyncOptions,
 } from './stock.ts';
 export type {
-  ImportProduct, NewProduct, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
-  ProductReplacement, SortKey,
+  ImportProduct, NewProduct, Position, Product, ProductFieldName, ProductLookup, ProductPatch,
+  ProductQuery, ProductReplacement, SortKey,
 } from './product.ts';
 export type {
   Change, ChangeType, ImportKind, ImportMode, ImportRow, ImportSummary, Issue, Page, PastOptions,

@@ -58,6 +58,7 @@ const isScalar = (value: unknown): boolean =>
 
 export const TEXT: Check = [isText, 'a string'];
 export const OBJECT: Check = [(value) => isObject(value) && !Array.isArray(value), 'an object'];
+export const LIST: Check = [Array.isArray, 'an array'];
 export const FUNCTION: Check = [(value) => typeof value === 'function', 'a function'];
 export const INTEGER: Check = [Number.isSafeInteger, 'a whole number'];
 export const VERSION: Check = [
@@ -88,6 +89,11 @@ export const DELAY: Check = [
 export const PAIRS: Check = [
   (value) => isText(value) || (OBJECT[0](value) && Object.values(Object(value)).every(isScalar)),
   'an object of names and values',
+];
+/** Each pair travels, as a parameter of its own: `metadata.NAME`. */
+export const METADATA: Check = [
+  (value) => OBJECT[0](value) && Object.values(Object(value)).every(isText),
+  'an object of names and strings',
 ];
 /** An option that travels, and that the server validates. */
 export const SENT: Check = [
@@ -125,12 +131,15 @@ export function readCall<Options extends object>(
   issues.push(...findIssues(options, table));
   if (issues.length > 0) throw invalidArguments(method, issues);
   // The casts: a table says what each option is.
-  const entries = Object.entries(options);
+  const entries = Object.entries({ ...options });
   const checks = table as Readonly<Record<string, Check>>;
   return [
     Object.fromEntries(entries.filter(([name]) => Object.hasOwn(REQUEST_OPTIONS, name))),
-    Object.fromEntries(entries.filter(([name]) => checks[name] === SENT)
-      .map(([name, value]) => [toWireName(name), value])),
+    Object.fromEntries(entries.flatMap(([name, value]) => {
+      if (checks[name] === SENT) return [[toWireName(name), value]];
+      return checks[name] !== METADATA ? [] : Object.entries(Object(value)).map(([key, text]) =>
+        [`${name}.${key}`, text]);
+    })),
   ];
 }
 

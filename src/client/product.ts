@@ -130,6 +130,21 @@ export type Optional<Members> = {
   readonly [Member in keyof Members]?: Members[Member] | undefined;
 };
 
+/** A query of a lookup: has exactly one of these members. */
+export type ProductLookup = {
+  /** The SKU of the product. */
+  readonly sku: string;
+} | {
+  /** The id of the product. */
+  readonly id: string;
+} | {
+  /** The barcode of the products, with any number of leading zeros. */
+  readonly barcode: string;
+} | {
+  /** Pairs that the products have, all of them. */
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
 /** Conditions of a list; a product must match all. */
 export interface ProductQuery {
   /**
@@ -141,8 +156,10 @@ export interface ProductQuery {
   readonly category?: string | undefined;
   /** The exact SKU. */
   readonly sku?: string | undefined;
-  /** The exact barcode. */
+  /** The barcode, with any number of leading zeros. */
   readonly barcode?: string | undefined;
+  /** Pairs that the product has, such as `{ erp_id: '10473' }`. Case and white space count. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** The lowest price. */
   readonly priceMin?: number | undefined;
   /** The highest price. */

@@ -1,111 +1,24 @@
 /** Products: one at a time, as lists, and as files. */
 import { createApiError, describeUnexpected, PreconditionFailedError } from './errors.ts';
+import { openSource, readToEndRecord, type Report, sendFile, type Source } from './lines.ts';
 import {
-  FILE_OPTIONS, type FileOptions, type FileType, openSource, readToEndRecord, type Report, sendFile,
-  type Source,
-} from './lines.ts';
-import {
-  BOOLEAN, FUNCTION, OBJECT, oneOf, type OptionTable, PAIRS, READ_OPTIONS, readCall,
-  type ReadOptions, REQUEST_OPTIONS, type RequestOptions, required, SENT, SOURCE, TARGET, TEXT,
-  VERSION,
+  FUNCTION, LIST, OBJECT, READ_OPTIONS, readCall, type ReadOptions, REQUEST_OPTIONS,
+  type RequestOptions, SENT, SOURCE, TARGET, TEXT, VERSION,
 } from './options.ts';
 import type {
-  ImportProduct, NewProduct, Position, Product, ProductFieldName, ProductPatch, ProductQuery,
+  ImportProduct, NewProduct, Product, ProductFieldName, ProductLookup, ProductPatch,
   ProductReplacement,
 } from './product.ts';
 import {
-  LIST_OPTIONS, listItems, type ListOptions, parsePosition, readJson, type Sender, sendForJson,
-  sendJson,
+  EXPORT_OPTIONS, type ExportedFile, type ExportOptions, GET_OPTIONS, type GetOptions,
+  IMPORT_OPTIONS, type ImportOptions, LOOKUP_OPTIONS, type LookupOptions, type LookupResult,
+  PRODUCT_LIST_OPTIONS, type ProductListOptions, type ProductTarget, PUT_OPTIONS, type PutOptions,
+  VERSION_OPTIONS, type VersionOptions,
+} from './product-options.ts';
+import {
+  listItems, parsePosition, readJson, type Sender, sendForJson, sendJson,
 } from './sender.ts';
-import type { ImportMode, ImportRow, ImportSummary, Page, PastOptions } from './types.ts';
-
-/** How a request names a product: by its id, or `{ sku }`. */
-export type ProductTarget = string | {
-  /** The SKU of the product. */
-  readonly sku: string;
-};
-
-/** At which moment to read the product. */
-export interface GetOptions extends PastOptions, ReadOptions {}
-
-/** Conditions on the version of the product: its `position`, or the ETag of a response. */
-export interface VersionOptions extends RequestOptions {
-  /** Change only this version; if it is another one by now, PreconditionFailedError is thrown. */
-  readonly ifMatch?: number | string | undefined;
-}
-
-/** Whether to replace a product, or only create it. */
-export interface PutOptions extends VersionOptions {
-  /**
-   * Whether only to create: if a product has this SKU, PreconditionFailedError is thrown. Default
-   * false.
-   */
-  readonly createOnly?: boolean | undefined;
-}
-
-/** Which products to list, and what of them. With `at`, no conditions and no `sort`. */
-export interface ProductListOptions<Field extends ProductFieldName = ProductFieldName>
-  extends ProductQuery, PastOptions, ListOptions {
-  /** Only these members. Default: all. */
-  readonly fields?: readonly Field[] | undefined;
-}
-
-/** Which products to export, and how. With `at`, no conditions and no `sort`. */
-export interface ExportOptions extends ProductQuery, PastOptions, ReadOptions {
-  /** CSV with a header row, or one JSON object in each line. */
-  readonly format: 'csv' | 'ndjson';
-  /** Only these members, as columns of CSV. Default: all. */
-  readonly fields?: readonly ProductFieldName[] | undefined;
-}
-
-/** How to read and import a file. */
-export interface ImportOptions extends FileOptions {
-  /** Default: CSV for text and bytes, and NDJSON for objects. */
-  readonly type?: FileType | undefined;
-  /** Default `upsert`. `update` rejects rows whose SKU is new, `create` those whose SKU exists. */
-  readonly mode?: ImportMode | undefined;
-  /** Whether to return the report without changing anything. Default false. */
-  readonly dryRun?: boolean | undefined;
-  /** Whether the report has a line for each row, or (default) for rejected ones. */
-  readonly report?: 'all' | 'failed' | undefined;
-  /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
-  readonly default?: Readonly<Record<string, string | number>> | string | undefined;
-  /**
-   * What a row does if an earlier one has its SKU, and another price or stock: it is rejected
-   * (default), its stock is added, or it replaces the earlier one.
-   */
-  readonly duplicates?: 'reject' | 'sum' | 'last' | undefined;
-}
-
-/** A file that the server sends, at one position of the catalogue. */
-export interface ExportedFile extends AsyncIterable<Uint8Array> {
-  /** Continue with the changes after this position: nothing lies between. */
-  readonly position: Position;
-}
-
-const GET_OPTIONS: OptionTable<GetOptions> = { ...READ_OPTIONS, at: SENT };
-
-const VERSION_OPTIONS: OptionTable<VersionOptions> = { ...REQUEST_OPTIONS, ifMatch: VERSION };
-
-const PUT_OPTIONS: OptionTable<PutOptions> = { ...VERSION_OPTIONS, createOnly: BOOLEAN };
-
-const QUERY: OptionTable<ProductQuery & PastOptions> = {
-  q: SENT, category: SENT, sku: SENT, barcode: SENT, priceMin: SENT, priceMax: SENT,
-  stockMin: SENT, stockMax: SENT, updatedSince: SENT, changedSince: SENT, archived: SENT,
-  sort: SENT, at: SENT,
-};
-
-const PRODUCT_LIST_OPTIONS: OptionTable<ProductListOptions> = {
-  ...LIST_OPTIONS, ...QUERY, fields: SENT,
-};
-
-const EXPORT_OPTIONS: OptionTable<ExportOptions> = {
-  ...READ_OPTIONS, ...QUERY, format: required(oneOf('csv', 'ndjson')), fields: SENT,
-};
-
-const IMPORT_OPTIONS: OptionTable<ImportOptions> = {
-  ...FILE_OPTIONS, mode: SENT, dryRun: SENT, report: SENT, default: PAIRS, duplicates: SENT,
-};
+import type { ImportRow, ImportSummary, Page } from './types.ts';
 
 const PRODUCTS = '/api/v1/products';
 /** One of those who change a product at the same time always succeeds. */
@@ -144,7 +57,9 @@ export class Products {
    * console.log(price, currency); // 12 EUR
    * ```
    */
-  async get(target: ProductTarget, options: GetOptions = {}): Promise<Product> {
+  async get<Field extends ProductFieldName = ProductFieldName>(
+    target: ProductTarget, options: GetOptions<Field> = {},
+  ): Promise<Pick<Product, Field>> {
     const [request, query] = readCall('products.get', [[target, TARGET]], options, GET_OPTIONS);
     return sendForJson(this.#sender, {
       ...request, method: 'GET', path: formatPath(target), query,
@@ -277,6 +192,26 @@ export class Products {
   ): AsyncGenerator<Pick<Product, Field>, void, void> {
     const call = readCall('products.list', [], options, PRODUCT_LIST_OPTIONS);
     return listItems(this.#sender, PRODUCTS, 'products', call);
+  }
+
+  /**
+   * Looks up up to 1,000 products at one position, by what other systems know of them. Several
+   * products may have the same barcode or pairs; a query must not match more than 100.
+   * @throws InvalidDataError for an invalid query, or too many matches
+   * @example
+   * ```ts
+   * const { results: [[mug], cups] } = await client.products.lookup(
+   *   [{ sku: 'MUG-1' }, { barcode: '04006381333931' }], { fields: ['id', 'stock'] });
+   * ```
+   */
+  async lookup<Field extends ProductFieldName = ProductFieldName>(
+    queries: readonly ProductLookup[], options: LookupOptions<Field> = {},
+  ): Promise<LookupResult<Pick<Product, Field>>> {
+    const [request, query] = readCall('products.lookup', [[queries, LIST]], options,
+      LOOKUP_OPTIONS);
+    return sendJson(this.#sender, {
+      ...request, method: 'POST', path: `${PRODUCTS}/lookup`, query,
+    }, { queries });
   }
 
   /**

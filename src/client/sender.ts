@@ -73,7 +73,8 @@ export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promis
 export async function readJson<Result>({ headers, text }: ApiResponse): Promise<Result> {
   const body = parseObject(await text());
   // The cast: the tests of the server prove that its responses have these types.
-  return markPositions(body, headers.get('etag') ?? body['next']) as Result;
+  const revision = headers.get('etag') ?? headers.get('seller-position') ?? body['next'];
+  return markPositions(body, revision) as Result;
 }
 
 /** In a restored catalogue, positions get the mark of this ETag or position, to be passed on. */

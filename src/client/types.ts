@@ -24,14 +24,17 @@ export type Page<Name extends string, Item> = {
 };
 
 /**
- * A stock change: has either `sku` or `id`, and either `set` or `adjust`. In a row of a file with
- * both `sku` and `id`, the SKU names the product, and the id must not be that of another one.
+ * A stock change: has one of `sku`, `id` and `barcode`, and either `set` or `adjust`. In a row of a
+ * file with both `sku` and `id`, the SKU names the product, and the id must not be that of another
+ * one.
  */
 export interface StockChange {
   /** The SKU of the product. */
   readonly sku?: string | undefined;
   /** The id of the product. */
   readonly id?: string | undefined;
+  /** The barcode of the product, with any number of leading zeros; one that only it has. */
+  readonly barcode?: string | undefined;
   /** The new stock: an integer from 0 to 1,000,000,000. */
   readonly set?: number | undefined;
   /** Added to the stock; negative to remove. Stock never goes below 0. */
@@ -50,6 +53,8 @@ export interface StockResult {
   readonly sku: string | null;
   /** The id of the product; as sent if there is no such product. */
   readonly id: string | null;
+  /** The barcode of the change, as sent. Absent if it has none. */
+  readonly barcode?: string;
   /** Whether the change was applied, and why not. */
   readonly status: StockStatus;
   /** The stock before the change. */
@@ -58,7 +63,7 @@ export interface StockResult {
   readonly stock: number | null;
   /** Position of the product's last change. */
   readonly position: number | null;
-  /** Why the change is `invalid`; absent for other statuses. */
+  /** Why the change is `invalid` or `ambiguous`; absent for other statuses. */
   readonly errors?: readonly Issue[];
 }
 

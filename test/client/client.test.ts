@@ -212,3 +212,27 @@ test('manages webhooks', async (t) => {
   await webhooks.delete(id);
   await assert.rejects(webhooks.get(id), NotFoundError);
 });
+
+test('looks up products, and lists them by metadata', async (t) => {
+  const { shop } = await start(t);
+  const barcode = '4006381333931';
+  const mug = await shop.products.create({ ...MUG, barcode, metadata: { erp_id: '7' } });
+  await shop.products.create({ ...MUG, sku: 'CUP-1', barcode: `0${barcode}` });
+  const { results, position } = await shop.products.lookup([
+    { sku: 'MUG-1' }, { id: mug.id }, { barcode }, { metadata: { erp_id: '7' } }, { sku: 'NO' },
+  ], { fields: ['sku'] });
+  assert.deepEqual(results.map((products) => products.map(({ sku }) => sku)),
+    [['MUG-1'], ['MUG-1'], ['MUG-1', 'CUP-1'], ['MUG-1'], []]);
+  assert.equal(position, 2);
+  const listed = await Array.fromAsync(shop.products.list({ metadata: { erp_id: '7' } }));
+  assert.deepEqual(listed.map(({ sku }) => sku), ['MUG-1']);
+  assert.deepEqual(await shop.products.get(mug.id, { fields: ['stock'] }), { stock: 40 });
+  const { results: [result] } = await shop.stock.sync([{ barcode, set: 1 }]);
+  assert.equal(result?.status, 'ambiguous');
+  // The cast: as a program in JavaScript calls it.
+  await assert.rejects(shop.products.lookup([{ sku: '' }, {} as never]), (error) => {
+    assert.ok(error instanceof InvalidDataError);
+    assert.deepEqual(error.issues.map(({ pointer }) => pointer), ['/queries/0/sku', '/queries/1']);
+    return true;
+  });
+});

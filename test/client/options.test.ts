@@ -17,7 +17,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'products.create': [[MUG]], 'products.get': [['prd_1'], [BY_SKU]],
   'products.getIfChanged': [['prd_1', 1], [BY_SKU, 1]], 'products.put': [['MUG-1', MUG]],
   'products.patch': [['prd_1', {}], [BY_SKU, {}]], 'products.update': [['prd_1', () => ({})]],
-  'products.delete': [['prd_1'], [BY_SKU]], 'products.list': [[]], 'products.listPage': [[]],
+  'products.delete': [['prd_1'], [BY_SKU]], 'products.lookup': [[[BY_SKU]]],
+  'products.list': [[]], 'products.listPage': [[]],
   'products.export': [[]], 'products.import': [['sku\n']],
   'stock.sync': [[[{ ...BY_SKU, set: 1 }]], ['{}\n']], 'stock.levels': [[]],
   'stock.movements': [[]],
@@ -34,7 +35,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
 const VALUES: Readonly<Record<string, unknown>> = {
   signal: AbortSignal.timeout(60_000), timeoutMs: 1_000, retries: 0, onResponse: () => {},
   onPosition: () => {}, ifMatch: 1, createOnly: true, isGzip: true, live: false, after: 0,
-  format: 'csv', type: 'text/csv', map: { name: 'Title' }, default: 'stock:0',
+  metadata: { erp_id: '7' }, format: 'csv', type: 'text/csv', map: { name: 'Title' },
+  default: 'stock:0',
 };
 /** Required by the method. */
 const REQUIRED: Readonly<Record<string, object>> = {
@@ -178,6 +180,7 @@ test('has an option for every parameter of every route', async () => {
         .map((name) => `${method} ${path} ${name}`);
     });
   assert.deepEqual(missing.filter((name) => !name.endsWith(' cursor')), [ // of lists
+    'GET /api/v1/products metadata.*', // `metadata` sends each pair by its name
     'GET /api/v1/stock format', 'GET /api/v1/stock/movements format', 'GET /api/v1/changes wait',
   ]);
 });

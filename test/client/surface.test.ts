@@ -34,6 +34,7 @@ async function recordRequests(): Promise<readonly string[]> {
       () => api.products.delete(target),
     ]),
     () => api.products.list().next(), () => api.products.listPage(),
+    () => api.products.lookup([bySku]),
     () => api.products.export({ format: 'csv' }), () => api.products.import('sku\n'),
     () => api.stock.sync([]), () => api.stock.sync('{}\n'), () => api.stock.levels().next(),
     () => api.stock.movements().next(),

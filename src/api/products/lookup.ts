@@ -9,6 +9,7 @@ import type { ProductFilter } from '../../domain/catalogue/product-query.ts';
 import { AppError, type Issue } from '../../domain/error.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
+import { toRevision } from '../../domain/revision.ts';
 import {
   invalid, ObjectReader, type ParseResult, stringValidator, type Validator,
 } from '../../domain/validation.ts';
@@ -37,7 +38,7 @@ export const LOOKUP_QUERIES_SCHEMA =
 
 /** POST /api/v1/products/lookup: 200, 400, 503 */
 export async function lookUpProducts(call: ApiRequest, { store }: Services): Promise<Reply> {
-  const { sellerId, position } = call.caller;
+  const { sellerId, position, generation } = call.caller;
   const { fields } = parseParameters(lookupParameters, call.query, call.caller);
   const filters = parseQueries(await call.readJson(LOOKUP_BODY_LIMIT_BYTES), sellerId);
   const found = await store.lookUpProducts(sellerId, filters, position);
@@ -50,7 +51,9 @@ export async function lookUpProducts(call: ApiRequest, { store }: Services): Pro
     if (characters <= LOOKUP_RESPONSE_LIMIT_CHARACTERS) return text;
     throw new AppError('invalid_data', `The products are too long for one response. ${FEWER}`);
   });
-  return replyJson(`{"results":[${results.join(',')}],"position":${found.position}}`);
+  return replyJson(`{"results":[${results.join(',')}],"position":${found.position}}`, {
+    'seller-position': String(toRevision(generation, found.position)),
+  });
 }
 
 const FEWER = 'Send fewer queries in a request, or name the members that you need in fields.';

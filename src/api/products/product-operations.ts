@@ -111,6 +111,7 @@ const operations = groupOperations(tag, {
         alternatives: jsonOf('PartialLookedUpProducts', {
           results: [[{ sku: product.sku, stock: product.stock }], []], position: 12,
         }),
+        headers: ['SellerPosition'],
       },
     },
   },

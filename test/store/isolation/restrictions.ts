@@ -25,8 +25,8 @@ const FIRST_OF_SHOP = 'The invitation to create a shop belongs to no seller.';
 const OPERATOR = 'For the operator, or jobs of the server: no request executes it.';
 const POSITIONS = 'Positions of the sellers that this process watches, each for its own watchers.';
 const DELIVERY = 'The delivery of webhooks looks for what is due, and then acts for each seller.';
-const PAIRS = 'Entries of the index of metadata begin with the seller, and so does what is looked up; '
-  + 'the outer query is restricted. A condition in the inner one would keep the index from use.';
+const PAIRS = 'Entries of the index of metadata begin with the seller, and so does what is looked '
+  + 'up; the outer query is restricted. A condition in the inner one would prevent its use.';
 const TOGETHER = 'Commits of several sellers share a statement: each row has its own seller.';
 
 const SHARED_EXCEPTIONS: readonly Exception[] = [
