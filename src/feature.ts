@@ -101,6 +101,10 @@ interface Setting {
   /** Placeholder of the value in the help; a setting without one is a switch. */
   readonly value?: string;
   readonly help: string;
+  /** The values that it takes, if there are no others. */
+  readonly choices?: readonly string[];
+  /** The least and the largest whole number that it takes, if it takes a number. */
+  readonly range?: readonly [least: number, largest: number];
   readonly isSetting: true;
 }
 
@@ -112,8 +116,8 @@ export interface Settings {
   readonly baseUrl: string | undefined;
   readText(name: string): string | undefined;
   readSwitch(name: string): boolean;
-  /** A whole number from 0 to `limit`; undefined if the setting is not given. */
-  readNumber(name: string, limit: number): number | undefined;
+  /** The number of a setting with a `range`; undefined if it is not given. */
+  readNumber(name: string): number | undefined;
   /** The text of the file that the setting names. */
   readFile(name: string): string | undefined;
 }

@@ -9,12 +9,19 @@ import { parseArgs } from 'node:util';
 import type { StoreLocation } from '../store/open-store.ts';
 import { locationFlags, readFolder, readLocation } from './location.ts';
 import { printableLines } from './printable.ts';
+import { Table } from './table.ts';
 
-/** One flag. Without a `value` it is a switch. */
-interface Flag {
-  /** Placeholder of the value in the help, such as `FILE`. */
+/** One flag. It takes a value if it has a placeholder or choices; else it is a switch. */
+export interface Flag {
+  /** Placeholder of the value in the help, such as `FILE`. Default: the choices. */
   readonly value?: string;
   readonly help: string;
+  /** The values that it takes, if there are no others. */
+  readonly choices?: readonly string[];
+  /** Whether it takes several of the choices, separated by commas. */
+  readonly isList?: boolean;
+  /** The least and the largest whole number that it takes, if it takes a number. */
+  readonly range?: readonly [least: number, largest?: number];
   /** Whether the environment variable `SELLER_API_...` can set it too. */
   readonly isSetting?: boolean;
 }
@@ -22,16 +29,18 @@ interface Flag {
 export type Flags = Readonly<Record<string, Flag>>;
 
 /** A setting of `serve` that takes a value. */
-export function setting(value: string, help: string): Flag {
-  return { value, help, isSetting: true };
+export function setting(value: string, help: string, range?: Flag['range']): Flag {
+  return { value, help, isSetting: true, ...(range && { range }) };
 }
+
+/** `columns` is the width of a terminal; 0 or undefined if unknown. */
+type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** What commands use of their process: `process` itself. It emits SIGINT and SIGTERM. */
 export interface CommandIo extends EventEmitter {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean };
-  /** `columns` is 0 or undefined if unknown. */
-  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   readonly env: Readonly<NodeJS.ProcessEnv>;
 }
 
@@ -59,6 +68,8 @@ export interface Result {
   readonly note?: string;
   /** For standard output. */
   readonly text?: string;
+  /** For standard output, as a table that fits the terminal, if there is one. */
+  readonly rows?: readonly object[];
 }
 
 export interface Command {
@@ -113,6 +124,16 @@ const COMMON_FLAGS: Flags = {
   help: { help: 'print this help (also -h)' },
 };
 const JSON_LINES_FLAG: Flag = { help: 'print one JSON object per line, even on failure' };
+/** A value for each placeholder, for messages. The other placeholders say enough. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  ADDRESS: '127.0.0.1', CIDR: '10.0.0.0/8', DIR: '/srv/stock', DURATION: '24h',
+  EMAIL: 'ada@shop.example', FILE: 'products.csv', GTIN: '4006381333931', N: '20',
+  MOMENT: '2026-11-01T00:00:00Z', NAME: 'shop', PATH: '/run/shop.sock', POSITION: '12',
+  PRICE: '12.50', SKU: 'MUG-1', TEXT: '"blue mug"', TIME: '2026-11-01T00:00:00Z',
+  URL: 'https://shop.example',
+};
+/** The help lists no more choices than these, such as those of `--fields`. */
+const CHOICES_SHOWN = 20;
 /** A shorter word is within two edits of too many others. */
 const SHORT_WORD_CHARACTERS = 4;
 
@@ -123,6 +144,7 @@ export async function runCommand(command: Command, input: Input): Promise<void> 
   if (input.isJson) return input.out(JSON.stringify(result.document));
   if (result.note !== undefined) input.note(result.note);
   if (result.text !== undefined) input.out(result.text);
+  if (result.rows) input.out(new Table(input.io.stdout).format(result.rows));
 }
 
 /**
@@ -139,7 +161,9 @@ export function parseInput(
   const flags = Object.fromEntries(Object.entries(commandFlags).map(([name, flag]) => {
     // An empty variable counts as unset: many tools can only omit a setting that way.
     const setting = (flag.isSetting && io.env[variableOf(name)]) || undefined;
-    return [name, values[name] === undefined ? setting : String(values[name])];
+    const value = values[name] ?? setting;
+    if (value !== undefined) assertValue(name, flag, value);
+    return [name, value];
   }));
   return {
     flags,
@@ -156,9 +180,10 @@ export function parseInput(
 
 /** The help of one command. */
 export function formatHelp(name: string, command: Command): string {
-  const lines = Object.entries(listFlags(command)).map(([flag, { value, help, isSetting }]) => {
-    const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
-    return `  ${usage.padEnd(26)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
+  const lines = Object.entries(listFlags(command)).map(([name, flag]) => {
+    const usage = [`--${name}`, placeholderOf(flag)].filter(Boolean).join(' ');
+    const variable = flag.isSetting ? ` [${variableOf(name)}]` : '';
+    return `  ${usage.padEnd(26)} ${flag.help}${describeValues(flag)}${variable}`;
   });
   const usage = ['seller-api', name, ...command.operands ?? [], '[FLAGS]'].join(' ');
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
@@ -195,38 +220,98 @@ function variableOf(flag: string): string {
   return `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-function parse(flags: Flags, args: readonly string[]) {
+/** What stands for the value of a flag; undefined for a switch. */
+export function placeholderOf({ value, choices }: Flag): string | undefined {
+  return value ?? choices?.join('|');
+}
+
+/** The values that a flag takes, for its help, unless its placeholder says it. */
+function describeValues({ value, choices = [], range }: Flag): string {
+  if (range) return `; ${formatRange(range)}`;
+  return value === undefined || choices.length === 0 || choices.length > CHOICES_SHOWN ? ''
+    : `: ${choices.join(', ')}`;
+}
+
+function formatRange([least, largest]: NonNullable<Flag['range']>): string {
+  return largest === undefined ? `from ${least} up` : `from ${least} to ${largest}`;
+}
+
+type Parsed = Readonly<Record<'values', Readonly<Record<string, string>>>>
+  & Readonly<Record<'positionals', readonly string[]>>;
+
+/** Of a setting that is given twice, the last value applies, so that it can override another. */
+function parse(flags: Flags, args: readonly string[]): Parsed {
   const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => {
-    const type = flag.value === undefined ? 'boolean' as const : 'string' as const;
+    const type = placeholderOf(flag) === undefined ? 'boolean' as const : 'string' as const;
     return [name, { type, ...(name === 'help' && { short: 'h' }) }];
   }));
-  try {
-    // No flag is a number, so `-2` is an operand or a value. No argument contains a NUL.
-    const marked = args.map((arg) => arg.replace(/^-(?=\d)/, '\0-'));
-    const parsed = parseArgs({ args: marked, options, allowPositionals: true, strict: true });
-    return {
-      positionals: parsed.positionals.map(unmark),
-      values: Object.fromEntries(Object.entries(parsed.values).map(([name, value]) =>
-        [name, typeof value === 'string' ? unmark(value) : value])),
-    };
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
-    if (flag !== undefined) {
-      throw new UsageError(`${flag} needs a value. If it starts with a dash: ${flag}=-VALUE.`);
+  // No flag is a number, so `-2` is an operand or a value. No argument contains a NUL.
+  const marked = args.map((arg) => arg.replace(/^-(?=\d)/, '\0-'));
+  // Not strict: its messages name neither the value nor the remedy.
+  const { tokens, positionals } = parseArgs({
+    args: marked, options, allowPositionals: true, strict: false, tokens: true,
+  });
+  const values: Record<string, string> = {};
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
+    if (!flag) throw noSuchFlag(rawName.startsWith('--') ? rawName : args[token.index], flags);
+    if (placeholderOf(flag) === undefined) {
+      if (value !== undefined) throw new UsageError(`${rawName} takes no value.`);
+      values[name] = 'true';
+      continue;
     }
-    const [, unknown] = /^Unknown option '--?([^']*)'/.exec(error.message) ?? [];
-    const nearest = findNearest(unknown ?? '', Object.keys(flags));
-    if (nearest !== undefined) {
-      throw new UsageError(`There is no flag --${unknown}. Did you mean --${nearest}?`);
+    const isFlag = value?.startsWith('-') && !inlineValue && !flag.choices?.includes(value);
+    if (!value || isFlag) {
+      throw lacksValue(name, flag, value, flags);
     }
-    // The first sentence of Node's message names the flag and the problem.
-    throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
+    if (!flag.isSetting && Object.hasOwn(values, name)) {
+      throw new UsageError(`${rawName} is given twice.`);
+    }
+    values[name] = unmark(value);
   }
+  return { positionals: positionals.map(unmark), values };
 }
 
 function unmark(text: string): string {
   return text.replace('\0', '');
+}
+
+function noSuchFlag(typed = '', flags: Flags): UsageError {
+  const nearest = findNearest(typed.replace(/^--?/, ''), Object.keys(flags));
+  const hint = nearest === undefined ? 'If it is not a flag, put -- before it.'
+    : `Did you mean --${nearest}?`;
+  return new UsageError(`There is no flag ${typed}. ${hint}`);
+}
+
+/** `next` is the argument after the flag, if there is one. */
+function lacksValue(name: string, flag: Flag, next: string | undefined, flags: Flags): UsageError {
+  const isFlag = next === '--' || Object.hasOwn(flags, next?.replace(/^--|=.*/gs, '') ?? '');
+  if (next && !isFlag) {
+    return new UsageError(`A value of --${name} that starts with a dash needs an equals sign:`
+      + ` --${name}=${next}`);
+  }
+  const placeholder = placeholderOf(flag) ?? '';
+  const example = flag.choices?.[0] ?? EXAMPLES[placeholder] ?? placeholder.replace(',...', '');
+  return new UsageError(`--${name} needs a value, such as --${name} ${example}.`);
+}
+
+/** @throws UsageError in terms of the flag, or of the variable that sets it */
+function assertValue(name: string, { choices, isList, range }: Flag, value: string): void {
+  if (range && !isInRange(range, value)) {
+    throw new UsageError(`--${name} takes a whole number ${formatRange(range)}, not "${value}".`);
+  }
+  const wrong = choices && (isList ? value.split(/ *, */) : [value])
+    .find((item) => !choices.includes(item));
+  if (!choices || wrong === undefined) return;
+  const nearest = findNearest(wrong, choices);
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  throw new UsageError(`--${name} takes ${choices.join(', ')}, not "${wrong}".${hint}`);
+}
+
+function isInRange([least, largest = Infinity]: NonNullable<Flag['range']>, text: string): boolean {
+  return /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= largest;
 }
 
 /**

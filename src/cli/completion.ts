@@ -2,7 +2,9 @@
  * `completion`: scripts that complete commands, flags and values in bash, zsh and fish. They are
  * generated from the table of commands, and start no program while somebody types.
  */
-import { type Command, type CommandTable, listFlags, UsageError } from './command.ts';
+import {
+  type Command, type CommandTable, type Flag, listFlags, placeholderOf, UsageError,
+} from './command.ts';
 
 /** What can follow a word that is complete. */
 interface Entry {
@@ -18,6 +20,8 @@ interface FlagEntry extends Entry {
 interface Operand {
   /** The words to choose from, if there is a choice. */
   readonly choices: readonly string[];
+  /** Whether several of them may be given, separated by commas. */
+  readonly isList: boolean;
   readonly isFile: boolean;
 }
 
@@ -56,8 +60,8 @@ async function listPlaces(commands: CommandTable): Promise<Place[]> {
   const groups = Map.groupBy(loaded, ({ name }) => name.split(' ')[0] ?? '');
   const places: Place[] = loaded.map(({ name, command }) => ({
     path: name, words: [], operand: readOperand(command.operands?.[0]),
-    flags: Object.entries(listFlags(command)).map(([flag, { value, help }]) => ({
-      word: `--${flag}`, summary: help, value: value === undefined ? undefined : readOperand(value),
+    flags: Object.entries(listFlags(command)).map(([name, flag]) => ({
+      word: `--${name}`, summary: flag.help, value: readOperand(placeholderOf(flag), flag),
     })),
   }));
   const first: Entry[] = [];
@@ -75,10 +79,12 @@ async function listPlaces(commands: CommandTable): Promise<Place[]> {
 }
 
 /** Undefined if there is no operand. Placeholders are in capitals, choices in lower case. */
-function readOperand(name: string | undefined): Operand | undefined {
+function readOperand(
+  name: string | undefined, { choices, isList = false }: Omit<Flag, 'help'> = {},
+): Operand | undefined {
   if (name === undefined) return undefined;
-  const choices = /^[a-z]+(?:\|[a-z]+)+$/.test(name) ? name.split('|') : [];
-  return { choices, isFile: /\b(?:FILE|DIR|PATH)\b/.test(name) };
+  const words = choices ?? (/^[a-z]+(?:\|[a-z]+)+$/.test(name) ? name.split('|') : []);
+  return { choices: words, isList, isFile: /\b(?:FILE|DIR|PATH)\b/.test(name) };
 }
 
 /** A loop that finds the place, in the common syntax of bash and zsh: it sets `place`. */
@@ -102,7 +108,8 @@ function formatValueCases(places: readonly Place[], format: (value: Operand) => 
 }
 
 function formatBash(places: readonly Place[]): string {
-  const values = formatValueCases(places, ({ choices }) => `words='${choices.join(' ')}'`);
+  const values = formatValueCases(places, ({ choices, isList }) =>
+    `words='${choices.join(' ')}'${isList ? '; items=${current%"${current##*,}"}' : ''}`);
   const words = places.map(({ path, words: entries, operand, flags }) => {
     const names = flags.map(({ word }) => word);
     const plain = [...entries.map(({ word }) => word), ...operand?.choices ?? []];
@@ -112,7 +119,7 @@ function formatBash(places: readonly Place[]): string {
   });
   return `# Completes seller-api in bash. To load it: source <(seller-api completion bash)
 _seller_api() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words='' flags=''
+  local current=\${COMP_WORDS[COMP_CWORD]} words='' flags='' items=''
 ${formatSearch(places, 'COMP_WORDS[@]:1:COMP_CWORD-1')}
   case "$place" in
 ${words.join('\n')}
@@ -121,7 +128,7 @@ ${words.join('\n')}
   case "$place $previous" in
 ${values}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -P "$items" -W "$words" -- "\${current#"$items"}"))
 }
 complete -o default -F _seller_api seller-api
 `;
@@ -155,8 +162,10 @@ compdef _seller_api seller-api
 `;
 }
 
-function formatZshOperand({ choices, isFile }: Operand): string {
-  if (choices.length > 0) return `compadd -- ${choices.join(' ')}`;
+function formatZshOperand({ choices, isList, isFile }: Operand): string {
+  if (choices.length > 0) {
+    return `${isList ? "compset -P '*,'; " : ''}compadd -- ${choices.join(' ')}`;
+  }
   return isFile ? '_files' : ':';
 }
 
@@ -191,7 +200,8 @@ ${lines.join('\n')}
 
 function formatFishValue(value: Operand | undefined): string {
   if (!value) return '';
-  if (value.choices.length > 0) return ` -x -a '${value.choices.join(' ')}'`;
+  const words = value.choices.join(' ');
+  if (words !== '') return ` -x -a '${value.isList ? `(__fish_append , ${words})` : words}'`;
   return value.isFile ? ' -r -F' : ' -x';
 }
 

@@ -1,7 +1,6 @@
-/** Formats what commands print for people: counts, sizes, tables and progress. */
+/** Formats what commands print for people: counts, sizes, lists and progress. */
 import { formatCount } from '../domain/wording.ts';
 import type { Result } from './command.ts';
-import { printable } from './printable.ts';
 
 /** How far a transfer has come. */
 export interface TransferState {
@@ -77,42 +76,10 @@ function formatDuration(durationMs: number): string {
   return [first, ...others.map((part) => String(part).padStart(2, '0'))].join(':');
 }
 
-export type Row = Readonly<Record<string, unknown>>;
-
-/** The result of a command that lists rows with equal members; an empty list prints `hint`. */
+/** The result of a command that lists rows; an empty list prints `hint`. */
 export function listResult(name: string, rows: readonly object[], hint: string): Result {
   const document = { [name]: rows };
-  return rows.length === 0 ? { document, note: hint }
-    : { document, text: new Table().format(rows) };
-}
-
-/** A table that is printed in parts. Columns never get narrower. */
-export class Table {
-  #widths: readonly number[] | undefined;
-
-  /** Lines for rows with equal members, at least one; the first time with a header. */
-  format(rows: readonly object[]): string {
-    const names = Object.keys(rows[0] ?? {}).map(printable);
-    const cells = rows.map((row) => Object.values(row).map(formatCell));
-    if (!this.#widths) cells.unshift(names);
-    const widths = names.map((_, column) => cells.reduce((widest, line) =>
-      Math.max(widest, line[column]?.length ?? 0), this.#widths?.[column] ?? 0));
-    this.#widths = widths;
-    return cells.map((line) => line.map((cell, column) =>
-      cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
-  }
-}
-
-/** One line for each member. */
-export function formatMembers(members: Row): string {
-  const width = Math.max(...Object.keys(members).map((name) => name.length));
-  return Object.entries(members).map(([name, value]) =>
-    `${printable(name).padEnd(width)}  ${formatCell(value)}`).join('\n');
-}
-
-function formatCell(value: unknown): string {
-  if (value === null) return '-';
-  return printable(Array.isArray(value) ? value.join(',') || '-' : String(value));
+  return rows.length === 0 ? { document, note: hint } : { document, rows };
 }
 
 /** The counts of imports, stock syncs and reverts in display order, with their labels. */

@@ -3,6 +3,8 @@
 /** Default host and port; other machines reach the server only if the operator allows it. */
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
+/** A TCP port; 0 picks a free one. */
+export const PORT_RANGE = [0, 65_535] as const;
 /** Default data folder, beside the sources. */
 export const DEFAULT_DATA_FOLDER = 'data';
 /** Sockets passed by systemd; a service has one or two. */

@@ -11,13 +11,9 @@ type Values = Input['flags'];
 const OTHERS_MODE = 0o007;
 const NOT_OWNER_MODE = 0o077;
 
-/** A whole number from 0 to `limit`. @throws UsageError */
-export function readNumber(values: Values, name: string, fallback: number, limit: number): number {
-  const text = values[name];
-  if (text === undefined) return fallback;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  if (number <= limit) return number;
-  throw new UsageError(`--${name} takes a whole number from 0 to ${limit}, not "${text}".`);
+/** The number of a flag that has a `range`, which is checked. */
+export function readNumber(values: Values, name: string, fallback: number): number {
+  return Number(values[name] ?? fallback);
 }
 
 /** A position of the catalogue. @throws UsageError */

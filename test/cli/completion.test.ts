@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { listFlags } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -21,7 +22,32 @@ const CASES = ([
   ['import --format ', 'ndjson', '--mode'],
   ['import --format csv --mo', '--mode', '--format'],
   ['completion ', 'fish', 'profile'],
+  ['changes tail --types created,st', 'created,stock', 'created,deleted'],
 ] as const).filter(isThere);
+
+interface Choice {
+  /** The command line up to the value. */
+  readonly typed: string;
+  readonly choices: readonly string[];
+}
+
+/** Every flag with a choice of values. */
+async function listChoices(): Promise<readonly Choice[]> {
+  const loaded = await Promise.all([...commands].map(async ([name, load]) =>
+    ({ name, flags: listFlags(await load()) })));
+  return loaded.flatMap(({ name, flags }) => Object.entries(flags).flatMap(([flag, { choices }]) =>
+    (choices ? [{ typed: `${name} --${flag} `, choices }] : [])));
+}
+
+/** Asserts that the lines between two line feeds are what is offered for each flag. */
+function assertOffered(flags: readonly Choice[], out: string): void {
+  assert.ok(flags.length > 5, 'some flags have choices');
+  const offers = out.split('\n\n').map((lines) =>
+    lines.split('\n').map((line) => line.split('\t')[0]).filter(Boolean).sort());
+  for (const [index, { typed, choices }] of flags.entries()) {
+    assert.deepEqual(offers[index], [...choices].sort(), typed);
+  }
+}
 
 /** Writes a script to a file; skips the test if the shell is missing. */
 async function writeScript(t: TestContext, shell: string): Promise<string | undefined> {
@@ -58,6 +84,11 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
       assert.ok(lines.includes(offered) && !lines.includes(not), `${typed}: ${out}`);
       assert.ok(lines.includes('complete -o default -F _seller_api seller-api'), out);
     }
+    const flags = await listChoices();
+    const program = flags.map(({ typed }) => `
+      COMP_WORDS=(seller-api ${typed} '') COMP_CWORD=${typed.split(' ').length}
+      _seller_api; printf '%s\\n' "\${COMPREPLY[@]}" ''`);
+    assertOffered(flags, evaluate('bash', ['--norc'], `source '${path}'\n${program.join('\n')}`));
   });
 
   test('in fish', async (t) => {
@@ -69,6 +100,9 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
       const words = out.split('\n').map((line) => line.split('\t')[0] ?? '');
       assert.ok(words.includes(offered) && !words.includes(not), `${typed}: ${out}`);
     }
+    const flags = await listChoices();
+    const program = flags.map(({ typed }) => `complete -C 'seller-api ${typed}'; echo`).join('\n');
+    assertOffered(flags, evaluate('fish', ['--no-config'], `source '${path}'\n${program}`));
   });
 
   test('in zsh', async (t) => {
@@ -81,6 +115,8 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
     for (const [typed, line] of ([
       ['profi\tlis\t', 'profile list .'], ['export --price-mi\t', 'export --price-min .'],
       ['import --format nd\t', 'import --format ndjson .'], ['completion z\t', 'completion zsh .'],
+      ['changes tail --types created,st\t', 'changes tail --types created,stock .'],
+      ['products list --sort -pr\t', 'products list --sort -price .'],
     ] as const).filter(isThere)) {
       const out = evaluate('zsh', ['-f'], `zmodload zsh/zpty; export ZDOTDIR='${folder}'
         zpty shell zsh -i

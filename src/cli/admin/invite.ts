@@ -3,7 +3,7 @@
  * new shop or with a role in an existing one.
  */
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
-import { type Account, parseRole, type Role } from '../../domain/access/account.ts';
+import { type Account, type Role, ROLES } from '../../domain/access/account.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import type { AccountStore } from '../../store/account-store.ts';
@@ -18,7 +18,7 @@ export const inviteSeller: Command = {
   summary: 'Prints a code that lets one person open a shop in the portal, or join one.',
   flags: {
     seller: { value: 'ID', help: 'invite to this existing seller' },
-    role: { value: 'ROLE', help: 'with --seller: owner (default), editor or viewer' },
+    role: { choices: ROLES, help: 'with --seller (default: owner)' },
     'replace-account': {
       help: 'with --seller: delete an account whose password is lost; the new one gets its role '
         + 'and name',
@@ -56,13 +56,10 @@ function readRole(flags: Input['flags']): Role {
     if (flags[name] === undefined || flags[needed] !== undefined) continue;
     throw new UsageError(`--${name} needs --${needed}.`);
   }
-  const { role = 'owner' } = flags;
   if (flags['replace-account'] !== undefined && flags['role'] !== undefined) {
     throw new UsageError('--replace-account keeps the role of the account: omit --role.');
   }
-  const parsed = parseRole(role);
-  if ('value' in parsed) return parsed.value;
-  throw new UsageError(`--role: ${parsed.error.detail}`);
+  return (flags['role'] ?? 'owner') as Role; // the cast: these are its choices
 }
 
 /** Its role and its name, for the account that replaces it; nothing if there is no account. */

@@ -25,7 +25,9 @@ export const createKey: Command = {
   flags: {
     seller: SELLER_FLAG,
     name: { value: 'NAME', help: 'what the key is used for (required)' },
-    scopes: { value: 'LIST', help: `comma-separated: ${SCOPES.join(', ')} (default: all)` },
+    scopes: {
+      value: 'LIST', choices: SCOPES, isList: true, help: 'comma-separated (default: all)',
+    },
     expires: { value: 'DURATION', help: 'lifetime, such as 90d (default: no expiry)' },
     allow: { value: 'LIST', help: 'client addresses or CIDR ranges, comma-separated' },
   },

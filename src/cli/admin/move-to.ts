@@ -7,9 +7,10 @@ import type { MoveTask } from '../../store/move/to-postgres.ts';
 import { databaseSettings } from '../../store/nodes/database-settings.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
-import { formatCounted, listResult } from '../format.ts';
+import { formatCounted } from '../format.ts';
 import { dataFlag, getFolder } from '../location.ts';
 import { Progress, withInterrupt } from '../progress.ts';
+import { Table } from '../table.ts';
 
 const DATABASE_URL = /^postgres(?:ql)?:\/\//;
 const INTERRUPTED = 'Interrupted. The source is unchanged; run the same command to continue.';
@@ -38,11 +39,11 @@ export const moveTo: Command = {
       input.io, () => move(task, isToDatabase).finally(task.close), () => INTERRUPTED);
     const seconds = Math.round(performance.now() - startedAt) / 1000;
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-    const { text = '' } = listResult('tables', tables, '');
     const moved = `${formatCounted(rows, 'row')} of ${formatCount(tables.length)} tables`;
     return {
       document: { tables, rows, seconds },
-      text: `${text}\nMoved ${moved} in ${seconds.toFixed(1)} s. Source and target are equal.`,
+      text: `${new Table(input.io.stdout).format(tables)}\nMoved ${moved} in ${seconds.toFixed(1)} s.`
+        + ' Source and target are equal.',
       note: isToDatabase ? describeServers(folder)
         : `${folder} contains a complete catalogue. Start no server on the database any more.`,
     };

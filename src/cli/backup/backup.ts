@@ -30,7 +30,8 @@ export const backupCatalogue: Command = {
       value: 'DURATION', help: 'with --folder: skip if the latest is more recent, such as 24h',
     },
     keep: {
-      value: 'N', help: `with --folder: how many to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
+      value: 'N', range: [1, BACKUPS_KEPT_LIMIT],
+      help: `with --folder: how many to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
     },
   },
   async run(input) {
@@ -108,8 +109,7 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
 
 async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const { flags, isJson, out } = input;
-  const keep = readNumber(flags, 'keep', DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
-  if (keep === 0) throw new UsageError('--keep takes 1 or more.');
+  const keep = readNumber(flags, 'keep', DEFAULT_BACKUPS_KEPT);
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
   const dataFolder = getFolder(input.location);
   const task = { dataFolder, folder, intervalMs, keep, at: Date.now() };

@@ -12,7 +12,9 @@ const COLORS = { created: 'green', updated: 'yellow', deleted: 'red', stock: 'cy
 const TYPE_COLUMNS = Math.max(...CHANGE_TYPES.map((type) => type.length));
 
 export const TYPES_FLAG = {
-  types: { value: 'LIST', help: `only these types of changes: ${CHANGE_TYPES.join(',')}` },
+  types: {
+    value: 'LIST', choices: CHANGE_TYPES, isList: true, help: 'only these types of changes',
+  },
 };
 
 export const tailChanges = remoteCommand({
@@ -56,7 +58,7 @@ export const tailChanges = remoteCommand({
 
 export function readTypes(flags: Input['flags']): { readonly types?: readonly ChangeType[] } {
   const { types } = flags;
-  // The cast: the server checks the names.
+  // The cast: these are its choices.
   return types === undefined ? {} : { types: splitList(types) as ChangeType[] };
 }
 

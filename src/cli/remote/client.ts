@@ -3,7 +3,8 @@
  * flags, the environment, a file or a profile. The key is never printed.
  */
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
-import { COMMAND_RETRIES } from './limits.ts';
+import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
+import { COMMAND_RETRIES, ROWS_SHOWN } from './limits.ts';
 import { type ClientOptions, type Position, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Command, type Input, setting, UsageError } from '../command.ts';
@@ -22,6 +23,10 @@ export const SERVER_FLAGS = {
     value: 'FILE', help: `file with the API key (default: the variable ${KEY_VARIABLE})`,
   },
 };
+
+export const LIMIT_FLAG = {
+  value: 'N', range: [1, PAGE_SIZE_LIMIT], help: `at most this many (default: ${ROWS_SHOWN})`,
+} as const;
 
 /** A command that talks to a server, which its flags name. */
 export function remoteCommand(command: Omit<Command, 'isRemote'>): Command {
@@ -70,6 +75,13 @@ function findKey(
   if (key) return key;
   const where = file ?? `The variable ${KEY_VARIABLE}`;
   throw new UsageError(`${where} has no valid API key, which is spk_ and 36 characters.`);
+}
+
+/** The first items of a list, without a request for another page. */
+export async function take<Item>(list: AsyncIterable<Item>, limit: number): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) if (items.push(item) === limit) break;
+  return items;
 }
 
 /** The position of the catalogue now. Needs the scope `products:read`. */

@@ -1,30 +1,24 @@
 /** `imports list` and `imports show`: the import records of a running server. */
-import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
-import type { ImportKind, ImportRecord } from '../../client/index.ts';
+import type { ImportKind } from '../../client/index.ts';
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
-import { formatCounts, formatMembers, listResult } from '../format.ts';
+import { formatCounts, listResult } from '../format.ts';
 import { readNumber } from '../settings.ts';
-import { openClient, remoteCommand } from './client.ts';
-
-const SHOWN = 20;
+import { formatMembers } from '../table.ts';
+import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
+import { ROWS_SHOWN } from './limits.ts';
 
 export const listImports = remoteCommand({
   summary: 'Lists imports, stock syncs, stocktakes, reverts and bulk edits, newest first.',
   flags: {
-    kind: { value: 'KIND', help: `only this kind: ${IMPORT_KINDS.join(', ')}` },
-    limit: { value: 'N', help: `at most this many (default: ${SHOWN})` },
+    kind: { value: 'KIND', choices: IMPORT_KINDS, help: 'only this kind' },
+    limit: LIMIT_FLAG,
   },
   async run(input) {
     const { flags, isJson } = input;
-    const most = Math.max(1, readNumber(flags, 'limit', SHOWN, PAGE_SIZE_LIMIT));
-    // The cast: the server checks it.
+    const most = readNumber(flags, 'limit', ROWS_SHOWN);
+    // The cast: these are its choices.
     const kind = flags['kind'] as ImportKind | undefined;
-    const list = openClient(input).imports.list({ kind, limit: most });
-    const records: ImportRecord[] = [];
-    for await (const record of list) {
-      records.push(record);
-      if (records.length === most) break; // before the list requests another page
-    }
+    const records = await take(openClient(input).imports.list({ kind, limit: most }), most);
     const hint = kind === undefined ? 'There is no import yet.' : `There is no ${kind} import yet.`;
     if (isJson) return listResult('imports', records, hint);
     return listResult('imports', records.map(({ counts, ...record }) => ({
@@ -43,9 +37,7 @@ export const showImport = remoteCommand({
     const { counts, reverts, ...members } = record;
     return {
       document: record,
-      text: formatMembers({
-        ...members, ...counts, ...(reverts && { reverts: JSON.stringify(reverts) }),
-      }),
+      text: formatMembers({ ...members, ...counts, ...(reverts && { reverts }) }),
     };
   },
 });

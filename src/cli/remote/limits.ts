@@ -18,6 +18,8 @@ export const REJECTED_ROWS_SHOWN = 5;
 /** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */
 export const REJECTED_ROWS_FILES_LIMIT = 100;
 
+/** Rows of a list that commands print without `--limit`. */
+export const ROWS_SHOWN = 20;
 /** Retries of other commands, within a second: somebody waits, and can run them again. */
 export const COMMAND_RETRIES = 2;
 /** Silence after which `status` and `open` give up on a server; a health check must not hang. */

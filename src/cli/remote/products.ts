@@ -9,11 +9,11 @@ import {
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import { CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
-import { formatMembers, type Row, Table } from '../format.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
-import { readNumber, readPosition } from '../settings.ts';
+import { readNumber, readPosition, splitList } from '../settings.ts';
+import { formatMembers, Table } from '../table.ts';
 import { AT_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
-import { openClient, remoteCommand } from './client.ts';
+import { LIMIT_FLAG, openClient, remoteCommand } from './client.ts';
 
 /** What a table shows without `--fields`. */
 const COLUMNS = ['name', 'category', 'sku', 'price', 'currency', 'stock'] as const;
@@ -24,22 +24,21 @@ const PAIR_PREFIX = 'metadata.';
 
 export const listProducts = remoteCommand({
   summary: 'Lists products as a table, or with --json as one JSON object per line.',
-  flags: { ...FILTERS, limit: { value: 'N', help: 'at most this many products' } },
+  flags: { ...FILTERS, limit: { ...LIMIT_FLAG, range: [1], help: 'at most this many' } },
   isStream: true,
   async run(input) {
     const { flags, isJson, note } = input;
     const filters = readFilters(flags);
-    const most = readNumber(flags, 'limit', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    const most = readNumber(flags, 'limit', Infinity);
     const signal = outputClosed(input.io);
     const print = createPrinter(input);
     const list = openClient(input).products.list({
       ...(!isJson && { fields: COLUMNS }), ...filters,
-      limit: Math.min(Math.max(most, 1), PAGE_SIZE_LIMIT),
+      limit: Math.min(most, PAGE_SIZE_LIMIT),
     });
     let count = 0;
-    let rows: Row[] = [];
+    let rows: object[] = [];
     for await (const product of list) {
-      if (most === 0) break;
       count += 1;
       rows.push(product);
       if (count === most || signal.aborted) break; // before the list requests another page
@@ -97,8 +96,9 @@ export const setProduct = remoteCommand({
 });
 
 /** Prints products as NDJSON or in a table. */
-function createPrinter({ isJson, out }: Input): (rows: readonly Row[]) => void {
-  const table = new Table();
+function createPrinter({ flags, io, isJson, out }: Input): (rows: readonly object[]) => void {
+  const { fields } = flags;
+  const table = new Table(io.stdout, fields === undefined ? COLUMNS : splitList(fields));
   return (rows) => {
     if (rows.length === 0) return;
     out(isJson ? rows.map((row) => JSON.stringify(row)).join('\n') : table.format(rows));
@@ -106,8 +106,7 @@ function createPrinter({ isJson, out }: Input): (rows: readonly Row[]) => void {
 }
 
 function describeProduct(product: Product) {
-  // The spread makes an interface a record.
-  return { document: product, text: formatMembers({ ...product }) };
+  return { document: product, text: formatMembers(product) };
 }
 
 /** @throws UsageError */

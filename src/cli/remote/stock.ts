@@ -13,7 +13,7 @@ export const setStock = remoteCommand({
   summary: 'Sets the stock of a product, such as 40, or adjusts it, such as +5 or -2.',
   operands: ['SKU', 'N|+N|-N'],
   flags: {
-    expect: { value: 'N', help: 'only if this is the stock now' },
+    expect: { value: 'N', range: [0, STOCK_LIMIT], help: 'only if this is the stock now' },
     reason: { value: 'TEXT', help: 'why, for the stock ledger' },
     source: { value: 'NAME', help: 'the system that the number comes from, for the stock ledger' },
   },
@@ -22,7 +22,7 @@ export const setStock = remoteCommand({
     const { expect, source, reason } = flags;
     const change: StockChange = {
       sku, ...parseQuantity(quantity),
-      ...(expect !== undefined && { expect: readNumber(flags, 'expect', 0, STOCK_LIMIT) }),
+      ...(expect !== undefined && { expect: readNumber(flags, 'expect', 0) }),
     };
     const { results: [result] } = await openClient(input).stock.sync([change], { source, reason });
     if (!result || isFailure(result.status)) {

@@ -14,7 +14,7 @@ import { collectChunks } from '../../http/request/body.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
 import { createServer } from '../../runtime/node-http.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
-import { DEFAULT_HOST } from '../limits.ts';
+import { DEFAULT_HOST, PORT_RANGE } from '../limits.ts';
 import { WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES } from './limits.ts';
 import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 import { printable } from '../printable.ts';
@@ -31,7 +31,10 @@ export const listenForWebhooks = remoteCommand({
   flags: {
     'forward-to': { value: 'URL', help: 'also send each message to your application, unchanged' },
     ...TYPES_FLAG,
-    port: { value: 'N', help: `port of ${DEFAULT_HOST} to listen on (default: a free one)` },
+    port: {
+      value: 'N', range: PORT_RANGE,
+      help: `port of ${DEFAULT_HOST} to listen on (default: a free one)`,
+    },
     endpoint: {
       value: 'URL', help: 'where the server reaches that port, such as the address of a tunnel',
     },
@@ -46,7 +49,7 @@ export const listenForWebhooks = remoteCommand({
     const signal = interrupted(input.io);
     let webhook: WebhookWithSecret | undefined;
     const receiver = createServer(createReceiver(input, forwardTo, () => webhook?.secret));
-    await startListening(receiver, readNumber(flags, 'port', 0, 65_535));
+    await startListening(receiver, readNumber(flags, 'port', 0));
     try {
       // The cast: it listens on a port.
       const { port } = receiver.address() as AddressInfo;

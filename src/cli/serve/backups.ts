@@ -29,7 +29,8 @@ export const backupFlags: Flags = {
   'backup-folder': setting('DIR', 'make scheduled backups in this existing folder'),
   'backup-every': setting('DURATION',
     `interval of scheduled backups (default: ${DEFAULT_BACKUP_EVERY})`),
-  'backup-keep': setting('N', `number of backups to keep (default: ${DEFAULT_BACKUPS_KEPT})`),
+  'backup-keep': setting('N', `number of backups to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
+    [1, BACKUPS_KEPT_LIMIT]),
 };
 
 /**
@@ -41,9 +42,8 @@ export function readBackups(
 ): (operator: Operator) => BackupSchedule | undefined {
   const folder = flags['backup-folder'];
   const every = parseDuration(flags['backup-every'] ?? DEFAULT_BACKUP_EVERY);
-  const keep = readNumber(flags, 'backup-keep', DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
+  const keep = readNumber(flags, 'backup-keep', DEFAULT_BACKUPS_KEPT);
   if (every < BACKUP_INTERVAL_MIN_MS) throw new UsageError('--backup-every takes 1s or more.');
-  if (keep === 0) throw new UsageError('--backup-keep takes 1 or more.');
   if (folder === undefined) return () => undefined;
   const dataFolder = getFolder(location);
   const args = [

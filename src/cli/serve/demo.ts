@@ -6,13 +6,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_PORT } from '../limits.ts';
 import { generateApiKey, parseNewApiKey, toStoredSecret } from '../../domain/access/api-key.ts';
 import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts';
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
-import { type Command, CommandFailure, type Input, setting } from '../command.ts';
+import { type Command, CommandFailure, type Input } from '../command.ts';
 import { SIGNALS, withInterrupt } from '../progress.ts';
+import { listeningFlags } from './listening.ts';
 import { serve } from './serve.ts';
 import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import { withNewStore } from '../with-store.ts';
@@ -21,9 +21,7 @@ const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', impor
 
 export const demo: Command = {
   summary: 'Serves a sample catalogue from a temporary folder, and prints commands to try.',
-  flags: {
-    port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`),
-  },
+  flags: { port: listeningFlags.port },
   isRemote: true,
   async run(input) {
     const { io } = input;

@@ -14,7 +14,6 @@ import type { Operator } from '../../feature.ts';
 import { type Input, UsageError } from '../command.ts';
 import { readNumber, splitList } from '../settings.ts';
 
-const PORT_LIMIT = 65_535;
 const FIRST_DESCRIPTOR = 3;
 /** Name of a systemd socket that redirects, like `--redirect-port`. */
 const REDIRECT_NAME = 'redirect';
@@ -45,9 +44,9 @@ export function readListenAddresses({ flags, environment }: Input): ListenAddres
     return { own: undefined, serving: [{ socketPath }], redirecting: [] };
   }
   const host = flags['host'] ?? DEFAULT_HOST;
-  const own = { host, port: readNumber(flags, 'port', DEFAULT_PORT, PORT_LIMIT) };
+  const own = { host, port: readNumber(flags, 'port', DEFAULT_PORT) };
   const redirecting = flags['redirect-port'] === undefined ? []
-    : [{ host, port: readNumber(flags, 'redirect-port', 0, PORT_LIMIT) }];
+    : [{ host, port: readNumber(flags, 'redirect-port', 0) }];
   return { own, serving: [own], redirecting };
 }
 

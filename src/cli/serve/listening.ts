@@ -5,7 +5,7 @@ import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import type { App } from '../../app.ts';
 import {
-  DEFAULT_HOST, DEFAULT_PORT, FILE_LIMIT_CHECK_INTERVAL_MS, FILE_LIMIT_CHECKS_SKIPPED,
+  DEFAULT_HOST, DEFAULT_PORT, FILE_LIMIT_CHECK_INTERVAL_MS, FILE_LIMIT_CHECKS_SKIPPED, PORT_RANGE,
 } from '../limits.ts';
 import { isLoopback } from '../../domain/network-address.ts';
 import { findDuration } from '../../domain/time.ts';
@@ -21,20 +21,22 @@ import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
 import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
 
-export const listeningFlags: Flags = {
+export const listeningFlags = {
   host: setting('ADDRESS', `address to listen on (default: ${DEFAULT_HOST})`),
-  port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`),
+  port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`,
+    PORT_RANGE),
   socket: setting('PATH', 'listen on a Unix socket instead'),
   'base-url': setting('URL',
     'public URL of the server (default: http://HOST:PORT, with TLS https://HOST:PORT)'),
   'tls-cert': setting('FILE', 'serve TLS with this certificate chain (PEM); reloaded on SIGHUP'),
   'tls-key': setting('FILE', 'private key of the certificate (PEM)'),
-  'redirect-port': setting('N', 'a port without TLS that redirects browsers to --base-url'),
+  'redirect-port': setting('N', 'a port without TLS that redirects browsers to --base-url',
+    PORT_RANGE),
   'keep-alive': setting('DURATION',
     `time between requests on a connection (default: ${KEEP_ALIVE_TIMEOUT_MS / 1000}s)`),
   'trusted-proxies': setting('LIST',
     'proxies whose forwarding headers are trusted; "unix" for clients of the Unix socket'),
-};
+} satisfies Flags;
 
 /** Addresses to listen on, but not to connect to. */
 const WILDCARDS = ['0.0.0.0', '::'];

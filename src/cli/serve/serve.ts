@@ -31,11 +31,14 @@ export const serve: Command = {
   flags: {
     ...listeningFlags,
     'rate-limit': setting('N',
-      `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`),
+      `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
+      [0, RATE_LIMIT_PER_MINUTE_MAX]),
     'seller-rate-limit': setting('N', 'requests per minute across all keys of a seller; 0 is off '
-      + `(default: ${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`),
+      + `(default: ${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`,
+      [0, RATE_LIMIT_PER_MINUTE_MAX]),
     'history-days': setting('N',
-      `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`),
+      `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`,
+      [0, HISTORY_DAYS_LIMIT]),
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     'high-water-file': setting('FILE', 'second mark of how far the catalogue has come, outside the'
       + ' data folder, to notice an older copy of it (see backup/README.md)'),
@@ -49,7 +52,7 @@ export const serve: Command = {
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
     const accessOptions = readAccessOptions(flags);
-    const historyDays = readNumber(flags, 'history-days', DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT);
+    const historyDays = readNumber(flags, 'history-days', DEFAULT_HISTORY_DAYS);
     const startBackups = readBackups(input);
     const loaded = await loadFeatures(input, baseUrl);
     const operator = loaded.find((feature) => feature.operator)?.operator ?? plainOperator(input);
@@ -101,13 +104,9 @@ export const serve: Command = {
 
 /** Who may send requests, and how many. @throws UsageError */
 function readAccessOptions(flags: Input['flags']) {
-  const rateLimitPerMinute = readNumber(
-    flags, 'rate-limit', DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
-  );
+  const rateLimitPerMinute = readNumber(flags, 'rate-limit', DEFAULT_RATE_LIMIT_PER_MINUTE);
   const sellerRateLimitPerMinute = readNumber(
-    flags, 'seller-rate-limit', rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR,
-    RATE_LIMIT_PER_MINUTE_MAX,
-  );
+    flags, 'seller-rate-limit', rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR);
   const allowBrowsers = readSwitch(flags, 'allow-browsers');
   return { rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers };
 }
@@ -170,8 +169,8 @@ async function loadFeatures(
     baseUrl,
     readText: (name: string) => flags[name],
     readSwitch: (name: string) => readSwitch(flags, name),
-    readNumber: (name: string, limit: number) =>
-      (flags[name] === undefined ? undefined : readNumber(flags, name, 0, limit)),
+    readNumber: (name: string) =>
+      (flags[name] === undefined ? undefined : readNumber(flags, name, 0)),
     readFile: (name: string) =>
       (flags[name] === undefined ? undefined : readSettingFile(flags[name]).text),
   };

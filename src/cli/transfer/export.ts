@@ -12,7 +12,12 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import type { ExportOptions, Position, SellerClient } from '../../client/index.ts';
 import { RowCounter } from '../../client/lines.ts';
-import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
+import { PRODUCT_FIELD_NAMES } from '../../domain/catalogue/product-fields.ts';
+import { SORT_KEYS } from '../../domain/catalogue/product-query.ts';
+import { STOCK_LIMIT } from '../../domain/limits.ts';
+import {
+  CommandFailure, type CommandIo, type Flags, type Input, UsageError,
+} from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
@@ -38,22 +43,32 @@ export const AT_FLAG = {
   value: 'MOMENT', help: 'as of this position, or this time (RFC 3339)',
 };
 
+const STOCK_RANGE = [0, STOCK_LIMIT] as const;
+
 /** Flags sent to the server as query parameters. */
-export const FILTERS = {
+export const FILTERS: Flags = {
   at: AT_FLAG,
   q: { value: 'TEXT', help: 'only products with this text in name, SKU, category or barcode' },
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
   barcode: { value: 'GTIN', help: 'only products with this barcode' },
-  archived: { value: 'WHICH', help: 'false, true (only archived products) or any' },
+  archived: {
+    choices: ['false', 'true', 'any'], help: 'true: only archived products; any: these, too',
+  },
   'price-min': { value: 'PRICE', help: 'only products with at least this price' },
   'price-max': { value: 'PRICE', help: 'only products with at most this price' },
-  'stock-min': { value: 'N', help: 'only products with at least this stock' },
-  'stock-max': { value: 'N', help: 'only products with at most this stock' },
+  'stock-min': { value: 'N', range: STOCK_RANGE, help: 'only products with at least this stock' },
+  'stock-max': { value: 'N', range: STOCK_RANGE, help: 'only products with at most this stock' },
   'updated-since': { value: 'TIME', help: 'only products changed since this time (RFC 3339)' },
-  'changed-since': { value: 'N', help: 'only products changed after this position' },
-  sort: { value: 'MEMBER', help: 'such as --sort=name, or --sort=-price for descending prices' },
-  fields: { value: 'LIST', help: 'only these members, comma-separated' },
+  'changed-since': { value: 'POSITION', help: 'only products changed after this position' },
+  sort: {
+    value: 'MEMBER', choices: SORT_KEYS.flatMap((key) => [key, `-${key}`]),
+    help: 'by this member; --sort=-price is in descending order',
+  },
+  fields: {
+    value: 'LIST', choices: PRODUCT_FIELD_NAMES, isList: true,
+    help: 'only these members, comma-separated',
+  },
 };
 
 const INCOMPLETE = 'The output is incomplete.';

@@ -37,7 +37,7 @@ export const importProducts = remoteCommand({
   flags: {
     format: FORMAT_FLAG,
     mode: {
-      value: 'upsert|update|create',
+      choices: ['upsert', 'update', 'create'],
       help: 'create and update products (default), only update, or only create',
     },
     'dry-run': { help: 'change nothing, but report what the import would do' },
@@ -46,7 +46,7 @@ export const importProducts = remoteCommand({
       value: 'MEMBER:VALUE,...', help: 'values for blank cells of new products, such as stock:0',
     },
     duplicates: {
-      value: 'reject|sum|last',
+      choices: ['reject', 'sum', 'last'],
       help: 'rows of one product with another price or stock: reject them (default), add up the '
         + 'stock, or use the last one',
     },
@@ -74,7 +74,7 @@ export const importProducts = remoteCommand({
 function readOptions(flags: Input['flags']): ImportOptions {
   const { mode, map, default: defaults, duplicates } = flags;
   return {
-    // The casts: the server checks them.
+    // The casts: these are their choices.
     mode: mode as ImportOptions['mode'], duplicates: duplicates as ImportOptions['duplicates'],
     idempotencyKey: randomUUID(), map, default: defaults,
     ...(flags['dry-run'] !== undefined && { dryRun: true }),

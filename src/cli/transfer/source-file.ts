@@ -8,6 +8,8 @@ import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { type CsvOptions, RowCounter } from '../../client/lines.ts';
 import { isWorkbookStart } from '../../transfer/foreign-file.ts';
+import { DECIMAL_MARKS } from '../../transfer/numbers.ts';
+import { SKU_SOURCES } from '../../transfer/sku-source.ts';
 import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 
 /** A workbook is sent like CSV: its first bytes say what it is. */
@@ -41,22 +43,24 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 const START_BYTES = 4_096;
 
 export const FORMAT_FLAG = {
-  value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its content)',
-};
+  choices: ['csv', 'ndjson'],
+  help: 'format of the file (default: by its extension, or its content)',
+} as const;
 
 export const CSV_FLAGS = {
   encoding: {
     value: 'NAME', help: 'encoding of a CSV file that is not Unicode, such as windows-1252',
   },
   decimal: {
-    value: 'point|comma', help: 'what separates decimals, so that 1.200 is either 1.2 or 1200',
+    choices: DECIMAL_MARKS,
+    help: 'what separates decimals, so that 1.200 is either 1.2 or 1200',
   },
   'short-rows': {
-    value: 'reject|blank',
+    choices: ['reject', 'blank'],
     help: 'rows with fewer cells than the header: reject them (default), or read blank cells',
   },
   'sku-from': {
-    value: 'handle+options', help: 'make the SKUs of Shopify variants that have none',
+    choices: SKU_SOURCES, help: 'make the SKUs of Shopify variants that have none',
   },
   sheet: { value: 'NAME', help: 'sheet of a workbook (default: the first that is not hidden)' },
 };
@@ -73,7 +77,7 @@ export class UnreadableFile extends CommandFailure {
 
 /** The format of a file of this name. @throws UsageError */
 export function findFormat(path: string, flag: string | undefined): FileFormat {
-  return { format: parseFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
+  return { format: readFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
 }
 
 /** Whether the name says that it has rows: CSV, a workbook or NDJSON. */
@@ -86,10 +90,9 @@ function findFormatByName(path: string): TextFormat | undefined {
   return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** @throws UsageError */
-function parseFormat(flag: string | undefined): TextFormat | undefined {
-  if (flag === undefined || flag === 'csv' || flag === 'ndjson') return flag;
-  throw new UsageError(`--format must be csv or ndjson, not "${flag}".`);
+/** The cast: these are the choices of the flag. */
+function readFormat(flag: string | undefined): TextFormat | undefined {
+  return flag as TextFormat | undefined;
 }
 
 function requireFormat(path: string): TextFormat {
@@ -118,7 +121,7 @@ export function withoutExtension(path: string): string {
 export async function openSource(
   path: string, formatFlag: string | undefined, io: CommandIo,
 ): Promise<SourceFile> {
-  const flag = parseFormat(formatFlag);
+  const flag = readFormat(formatFlag);
   const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (path !== '-' && !file) throw new UnreadableFile(`There is no file ${path}.`);
   if (file?.isDirectory()) throw new UnreadableFile(`${path} is a folder. Name a file in it.`);

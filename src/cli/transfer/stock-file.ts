@@ -23,21 +23,21 @@ export interface StockOptions extends CsvOptions, Pick<
 }
 
 const COUNTS = ['applied', 'unchanged'];
-const ZERO_LIMIT_PERCENT = 100;
 
 export const STOCK_FLAGS: Flags = {
   source: { value: 'NAME', help: 'the system that the numbers come from, for the stock ledger' },
   reason: { value: 'TEXT', help: 'why, for the stock ledger, where a row has no reason' },
   map: { value: 'stock:Count,...', help: 'columns of members that are not recognized by name' },
   duplicates: {
-    value: 'reject|sum|last',
+    choices: ['reject', 'sum', 'last'],
     help: 'several rows with the stock of one product: reject them (default), add them up, or use '
       + 'the last one',
   },
   ...CSV_FLAGS,
   complete: { help: 'a stocktake: products that the file does not name are set to 0' },
   'zero-limit': {
-    value: 'N', help: 'the most products that --complete may set to 0, in percent (default: 50)',
+    value: 'N', range: [0, 100],
+    help: 'the most products that --complete may set to 0, in percent (default: 50)',
   },
   force: { help: 'with --complete: ignore --zero-limit' },
 };
@@ -51,13 +51,11 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
   }
   return {
     source, reason, map,
-    // The whole file is at hand. The cast: the server checks it.
+    // The whole file is at hand. The cast: these are its choices.
     duplicates: duplicates.replace(/^(?:reject|sum)$/, '$&_all') as StockOptions['duplicates'],
     ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
-    ...(zeroLimit !== undefined && {
-      zeroLimit: readNumber(flags, 'zero-limit', 0, ZERO_LIMIT_PERCENT),
-    }),
+    ...(zeroLimit !== undefined && { zeroLimit: readNumber(flags, 'zero-limit', 0) }),
     ...(force !== undefined && { force: true }),
     ...(flags['dry-run'] !== undefined && { dryRun: true }),
   };

@@ -9,11 +9,11 @@ export const telemetry: Feature<TelemetryOption> = {
   server: {
     settings: {
       log: {
-        value: 'LEVEL', isSetting: true,
-        help: `${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL}, with plain notices)`,
+        value: 'LEVEL', choices: LOG_LEVELS, isSetting: true,
+        help: `log level (default: ${DEFAULT_LOG_LEVEL}, with plain notices)`,
       },
       'metrics-port': {
-        value: 'N', isSetting: true,
+        value: 'N', range: [0, 65_535], isSetting: true,
         help: `serve metrics at http://${METRICS_HOST}:N/metrics; 0 picks a free port`,
       },
       'metrics-token-file': {

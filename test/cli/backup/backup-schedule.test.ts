@@ -164,12 +164,12 @@ test('reports a failed backup, and keeps serving', async (t) => {
 const INVALID_SETTINGS: readonly [args: readonly string[], says: RegExp][] = [
   [['serve', '--backup-every', '1x'], /"1x" is not a duration/],
   [['serve', '--backup-every', '0s'], /1s or more/],
-  [['serve', '--backup-keep', '0'], /1 or more/],
+  [['serve', '--backup-keep', '0'], /from 1 to 10000/],
   [['serve', '--backup-keep', 'all'], /whole number/],
   [['backup'], /Give either FILE or --folder/],
   [['backup', 'x.db', '--folder', 'y'], /Give either FILE or --folder/],
   [['backup', 'x.db', '--keep', '2'], /need --folder/],
-  [['backup', '--folder', 'y', '--keep', '0'], /1 or more/],
+  [['backup', '--folder', 'y', '--keep', '0'], /from 1 to 10000/],
 ];
 
 test('rejects invalid backup settings', async (t) => {

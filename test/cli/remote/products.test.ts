@@ -31,7 +31,7 @@ describe('products list', { concurrency: true }, () => {
       shop.run('products', 'list', '--json'),
       shop.run('products', 'list', '--category', 'Odd', '--stock-min', '1200', '--fields', 'sku'),
       shop.run('products', 'list', '--sort=-price', '--limit', '1', '--json', '--fields', 'sku'),
-      shop.run('products', 'list', '--limit', '0'),
+      shop.run('products', 'list', '--category', 'None'),
     ]);
     const products = all.out.trimEnd().split('\n').map((line) => JSON.parse(line));
     assert.deepEqual(products.map(({ sku }) => sku).slice(-1), ['P-1204']);
@@ -108,6 +108,10 @@ describe('products get and set', { concurrency: true }, () => {
     const first = await set('metadata.erp=1', 'metadata.shop=2', 'archived=true', 'low_stock=3');
     assert.deepEqual([first.metadata, first.archived, first.low_stock],
       [{ erp: '1', shop: '2' }, true, 3]);
+    const { out } = await shop.run('products', 'get', 'P-0');
+    assert.match(out, /^metadata\.erp {3}1\nmetadata\.shop {2}2$/m);
+    const table = await shop.run('products', 'list', '--archived', 'any', '--fields', 'metadata');
+    assert.equal(table.out, 'metadata\nerp=1, shop=2\n');
     const second = await set('metadata.erp=', 'archived=false', 'low_stock=');
     assert.deepEqual([second.metadata, second.archived, second.low_stock],
       [{ shop: '2' }, undefined, undefined]);
