@@ -66,17 +66,17 @@ export interface Result {
   readonly document: object;
   /** For standard error. */
   readonly note?: string;
-  /** For standard output. */
-  readonly text?: string;
   /** For standard output, as a table that fits the terminal, if there is one. */
   readonly rows?: readonly object[];
+  /** For standard output, after the rows. */
+  readonly text?: string;
 }
 
 export interface Command {
   readonly summary: string;
   /**
    * Names of its operands. The last may be optional, in brackets: `[FILE]`; or be given more than
-   * once: `NAME=VALUE...`. Words in lower case are a choice: `on|off`.
+   * once: `NAME=VALUE...`, `[SKU]...`. Words in lower case are a choice: `on|off`.
    */
   readonly operands?: readonly string[];
   /** Flags in addition to those of every command. */
@@ -143,8 +143,8 @@ export async function runCommand(command: Command, input: Input): Promise<void> 
   if (!result) return;
   if (input.isJson) return input.out(JSON.stringify(result.document));
   if (result.note !== undefined) input.note(result.note);
-  if (result.text !== undefined) input.out(result.text);
   if (result.rows) input.out(new Table(input.io.stdout).format(result.rows));
+  if (result.text !== undefined) input.out(result.text);
 }
 
 /**
@@ -200,6 +200,10 @@ export function findNearest(word: string, names: Iterable<string>): string | und
 function assertOperands(names: readonly string[], operands: readonly string[]): void {
   const required = names.filter((name) => !name.startsWith('['));
   const limit = names.at(-1)?.endsWith('...') ? Infinity : names.length;
+  const empty = operands.indexOf('');
+  if (empty >= 0 && empty < limit) {
+    throw new UsageError(`${(names[empty] ?? names.at(-1))?.replace(/\W+$|^\W/g, '')} is empty.`);
+  }
   if (operands.length >= required.length && operands.length <= limit) return;
   if (names.length === 0) {
     throw new UsageError(`This command takes only flags, not "${operands[0]}".`);
@@ -307,7 +311,8 @@ function assertValue(name: string, { choices, isList, range }: Flag, value: stri
   if (!choices || wrong === undefined) return;
   const nearest = findNearest(wrong, choices);
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  throw new UsageError(`--${name} takes ${choices.join(', ')}, not "${wrong}".${hint}`);
+  const words = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  throw new UsageError(`--${name} takes ${words}, not "${wrong}".${hint}`);
 }
 
 function isInRange([least, largest = Infinity]: NonNullable<Flag['range']>, text: string): boolean {

@@ -76,10 +76,15 @@ function formatDuration(durationMs: number): string {
   return [first, ...others.map((part) => String(part).padStart(2, '0'))].join(':');
 }
 
-/** The result of a command that lists rows; an empty list prints `hint`. */
-export function listResult(name: string, rows: readonly object[], hint: string): Result {
+/**
+ * The result of a command that lists rows; an empty list prints `hint`. The table has of each row
+ * what `show` returns.
+ */
+export function listResult<Row extends object>(
+  name: string, rows: readonly Row[], hint: string, show: (row: Row) => object = (row) => row,
+): Result {
   const document = { [name]: rows };
-  return rows.length === 0 ? { document, note: hint } : { document, rows };
+  return rows.length === 0 ? { document, note: hint } : { document, rows: rows.map(show) };
 }
 
 /** The counts of imports, stock syncs and reverts in display order, with their labels. */

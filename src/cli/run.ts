@@ -111,7 +111,8 @@ function print({ stdout }: CommandIo, text: string): void {
 /** The reason for a failure, in one line if it is an expected one, and the exit status. */
 function explain(error: unknown): { readonly status: number; readonly detail: string } {
   if (error instanceof UsageError) {
-    return { status: 2, detail: `${error.message} Run with --help for usage.` };
+    const end = /[.?]$/.test(error.message) ? '' : '.';
+    return { status: 2, detail: `${error.message}${end} Run with --help for usage.` };
   }
   if (error instanceof AppError && error.code === 'invalid_data') {
     return { status: 2, detail: error.message };

@@ -58,7 +58,8 @@ test('rejects a value that is not one of the choices of its flag, and suggests o
     if (!choices) continue;
     const [first = ''] = choices;
     const value = isList ? `${first},nothing` : 'nothing';
-    const says = `--${name} takes ${choices.join(', ')}, not "nothing".`;
+    const list = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
+    const says = `--${name} takes ${list}, not "nothing".`;
     await rejects([...words, `--${name}`, value], says);
     const { notes } = await run([...words, `--${name}=${first}x`]);
     assert.match(notes, / Did you mean .*\?/);
@@ -70,6 +71,8 @@ const wrong: readonly [args: readonly string[], says: string][] = [
   [['products', 'list', '--category', 'A', '--category', 'B'], '--category is given twice.'],
   [['products', 'list', '--category', '-A'],
     'A value of --category that starts with a dash needs an equals sign: --category=-A'],
+  [['status', '--profile', 'none'], 'There is no profile "none". Create it: profile add none. Run'],
+  [['webhook', 'delete', ''], 'WEBHOOK_ID is empty.'],
   [['products', 'list', '--q', '--json=1'], '--q needs a value'],
   [['products', 'list', '--q', '--'], '--q needs a value'],
   [['products', 'list', '--qq', 'x'], 'There is no flag --qq. Did you mean --q?'],

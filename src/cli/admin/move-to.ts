@@ -10,7 +10,6 @@ import { type Command, type Input, UsageError } from '../command.ts';
 import { formatCounted } from '../format.ts';
 import { dataFlag, getFolder } from '../location.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { Table } from '../table.ts';
 
 const DATABASE_URL = /^postgres(?:ql)?:\/\//;
 const INTERRUPTED = 'Interrupted. The source is unchanged; run the same command to continue.';
@@ -38,12 +37,12 @@ export const moveTo: Command = {
     const tables = await withInterrupt(
       input.io, () => move(task, isToDatabase).finally(task.close), () => INTERRUPTED);
     const seconds = Math.round(performance.now() - startedAt) / 1000;
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-    const moved = `${formatCounted(rows, 'row')} of ${formatCount(tables.length)} tables`;
+    const count = tables.reduce((sum, table) => sum + table.rows, 0);
+    const moved = `${formatCounted(count, 'row')} of ${formatCount(tables.length)} tables`;
     return {
-      document: { tables, rows, seconds },
-      text: `${new Table(input.io.stdout).format(tables)}\nMoved ${moved} in ${seconds.toFixed(1)} s.`
-        + ' Source and target are equal.',
+      document: { tables, rows: count, seconds },
+      rows: tables,
+      text: `Moved ${moved} in ${seconds.toFixed(1)} s. Source and target are equal.`,
       note: isToDatabase ? describeServers(folder)
         : `${folder} contains a complete catalogue. Start no server on the database any more.`,
     };

@@ -53,13 +53,15 @@ export function explainFailure(error: unknown): unknown {
   const retryAfterMs = findRetryDelay(error);
   const isTemporary = retryAfterMs !== undefined;
   if (error instanceof ApiError) {
-    const text = explainProblem(error);
+    // The parameters of a query are flags, each with its own sentence.
+    const isUsage = error.code === 'invalid_query';
+    const issues = isUsage ? formatIssues(error.issues) : '';
+    const text = issues || explainProblem(error);
     const cause = { cause: error };
     if (isTemporary) return new TemporaryFailure(text, { retryAfterMs, ...cause });
     if (error.problem.type === UNEXPECTED_RESPONSE) {
       return new CommandFailure(`${text} Is --url right?`, cause);
     }
-    const isUsage = error.code === 'invalid_query';
     return isUsage ? new UsageError(text, cause) : new CommandFailure(text, cause);
   }
   if (!(error instanceof ConnectionError)) return error;

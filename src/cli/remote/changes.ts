@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { type Change, type ChangeType, ConnectionError } from '../../client/index.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
-import type { CommandIo, Input } from '../command.ts';
+import type { CommandIo } from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted, outputDrained } from '../progress.ts';
 import { readPosition, splitList } from '../settings.ts';
@@ -11,30 +11,28 @@ import { findPosition, openClient, remoteCommand } from './client.ts';
 const COLORS = { created: 'green', updated: 'yellow', deleted: 'red', stock: 'cyan' } as const;
 const TYPE_COLUMNS = Math.max(...CHANGE_TYPES.map((type) => type.length));
 
-export const TYPES_FLAG = {
-  types: {
-    value: 'LIST', choices: CHANGE_TYPES, isList: true, help: 'only these types of changes',
-  },
-};
-
 export const tailChanges = remoteCommand({
   summary: 'Prints each change of the catalogue as it happens, until Ctrl-C.',
   flags: {
     after: { value: 'POSITION', help: 'start after this position (default: new changes only)' },
-    ...TYPES_FLAG,
+    types: {
+      value: 'LIST', choices: CHANGE_TYPES, isList: true, help: 'only these types of changes',
+    },
   },
   isStream: true,
   async run(input) {
     const { flags, io, isJson, out, note } = input;
     const signal = interrupted(io);
-    const types = readTypes(flags);
+    // The cast: these are its choices.
+    const types = flags['types'] && splitList(flags['types']) as ChangeType[];
     const start = flags['after'] === undefined ? await findPosition(openClient(input))
       : readPosition(flags, 'after');
     let after = start;
     const print = async (live: boolean): Promise<void> => {
       const client = openClient(input, live ? { retries: Infinity } : {});
       const changes = client.changes({
-        after, live, signal, ...types, onPosition: (position) => { after = position; },
+        after, live, signal, ...(types && { types }),
+        onPosition: (position) => { after = position; },
       });
       for await (const change of changes) {
         after = change.position;
@@ -55,12 +53,6 @@ export const tailChanges = remoteCommand({
     note(`Stopped. To continue: changes tail --after ${after}`);
   },
 });
-
-export function readTypes(flags: Input['flags']): { readonly types?: readonly ChangeType[] } {
-  const { types } = flags;
-  // The cast: these are its choices.
-  return types === undefined ? {} : { types: splitList(types) as ChangeType[] };
-}
 
 /** One line. The type is coloured on a terminal. */
 export function formatChange(change: Change, stream: CommandIo['stdout']): string {

@@ -1,14 +1,19 @@
 /**
- * `products list`, `products get` and `products set`: the catalogue of a running server, product by
+ * `products list`, `get`, `set` and `delete`: the catalogue of a running server, product by
  * product. `import` and `export` are for files.
  */
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
-  type NewProduct, NotFoundError, type Product, type ProductPatch,
+  type NewProduct, NotFoundError, type Product, type ProductPatch, type ProductTarget,
+  type SellerClient, type VersionOptions,
 } from '../../client/index.ts';
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
+import { formatCount } from '../../domain/wording.ts';
 import { CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
+import { confirm, YES_FLAG } from '../confirm.ts';
+import { formatCounted } from '../format.ts';
+import { printable } from '../printable.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
 import { readNumber, readPosition, splitList } from '../settings.ts';
 import { formatMembers, Table } from '../table.ts';
@@ -19,6 +24,11 @@ import { LIMIT_FLAG, openClient, remoteCommand } from './client.ts';
 const COLUMNS = ['name', 'category', 'sku', 'price', 'currency', 'stock'] as const;
 const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name, kind }) =>
   kind === 'pairs' ? `${name}.NAME` : name);
+const IF_MATCH_FLAG = {
+  'if-match': { value: 'POSITION', help: 'only if this is still the position of the product' },
+};
+/** Products that a question names; the rest are counted. */
+const PRODUCTS_NAMED = 5;
 /** Before the name of a pair of metadata. */
 const PAIR_PREFIX = 'metadata.';
 
@@ -71,16 +81,15 @@ export const setProduct = remoteCommand({
   operands: ['SKU', 'MEMBER=VALUE...'],
   flags: {
     create: { help: 'create the product if there is none; takes all members' },
-    'if-match': { value: 'POSITION', help: 'only if this is still the position of the product' },
+    ...IF_MATCH_FLAG,
   },
   async run(input) {
     const { operands: [sku = '', ...assignments], flags } = input;
     const members = parseMembers(assignments);
-    const ifMatch = flags['if-match'] === undefined ? {}
-      : { ifMatch: readPosition(flags, 'if-match') };
+    const options = readIfMatch(flags);
     const { products } = openClient(input);
     try {
-      return describeProduct(await products.patch({ sku }, members, ifMatch));
+      return describeProduct(await products.patch({ sku }, members, options));
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       const isCreated = flags['create'] !== undefined;
@@ -94,6 +103,68 @@ export const setProduct = remoteCommand({
     }
   },
 });
+
+export const deleteProducts = remoteCommand({
+  summary: 'Deletes products, named by their SKUs or ids, after a question on a terminal.',
+  operands: ['[SKU]...'],
+  flags: {
+    id: { value: 'ID,...', help: 'the ids, instead of the SKUs' },
+    ...IF_MATCH_FLAG,
+    ...YES_FLAG,
+  },
+  isStream: true,
+  async run(input) {
+    const { operands: skus, flags, io, isJson, out, note } = input;
+    const ids = splitList(flags['id'] ?? '');
+    if ((skus.length === 0) === (ids.length === 0)) {
+      throw new UsageError('Name the products: either SKU... or --id ID,...');
+    }
+    const { products: client } = openClient(input);
+    const products = await findProducts(client, [...ids, ...skus.map((sku) => ({ sku }))]);
+    if (flags['if-match'] !== undefined && products.length > 1) {
+      throw new UsageError('--if-match is for one product.');
+    }
+    const options = readIfMatch(flags);
+    const names = products.slice(0, PRODUCTS_NAMED).map(({ sku, name }) => `${sku} (${name})`);
+    const others = products.length - names.length;
+    if (others > 0) names.push(`${formatCount(others)} more`);
+    const count = formatCounted(products.length, 'product');
+    await confirm(input, `Delete ${count}: ${names.join(', ')}?`);
+    let isInterrupted = false;
+    io.once('SIGINT', () => { // a second one ends the process
+      isInterrupted = true;
+      note('Stopping after the current product.');
+    });
+    for (const [index, { id, sku, name }] of products.entries()) {
+      if (isInterrupted) {
+        const detail = `Interrupted. ${formatCount(index)} of ${count} were deleted. Next: ${sku}.`;
+        throw new CommandFailure(detail, { exitStatus: 130 });
+      }
+      await client.delete(id, options);
+      out(isJson ? JSON.stringify({ id, sku, name }) : printable(`Deleted ${sku} (${name}).`));
+    }
+  },
+});
+
+/** Each once. @throws CommandFailure that names a missing one */
+async function findProducts(
+  client: SellerClient['products'], targets: readonly ProductTarget[],
+): Promise<readonly Product[]> {
+  const products = new Map<string, Product>();
+  for (const target of targets) {
+    const product = await client.get(target).catch((error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+      const name = typeof target === 'string' ? target : target.sku;
+      throw new CommandFailure(`There is no product ${name}. Nothing was deleted.`);
+    });
+    products.set(product.id, product);
+  }
+  return [...products.values()];
+}
+
+function readIfMatch(flags: Input['flags']): VersionOptions {
+  return flags['if-match'] === undefined ? {} : { ifMatch: readPosition(flags, 'if-match') };
+}
 
 /** Prints products as NDJSON or in a table. */
 function createPrinter({ flags, io, isJson, out }: Input): (rows: readonly object[]) => void {

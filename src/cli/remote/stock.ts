@@ -1,13 +1,15 @@
-/** `stock set`: sets or adjusts the stock of one product of a running server. */
+/** `stock set` and `stock movements`: the stock of one product of a running server. */
 import type { StockChange, StockResult } from '../../client/index.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { explainFailure, isFailure } from '../../domain/catalogue/stock-change.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
+import { listResult } from '../format.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { formatIssues } from './api-error.ts';
-import { openClient, remoteCommand } from './client.ts';
+import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
+import { ROWS_SHOWN } from './limits.ts';
 
 export const setStock = remoteCommand({
   summary: 'Sets the stock of a product, such as 40, or adjusts it, such as +5 or -2.',
@@ -35,6 +37,32 @@ export const setStock = remoteCommand({
       text: printable(`${sku}: ${status === 'unchanged' ? `${after} already`
         : `${previous} -> ${after}`}`),
     };
+  },
+});
+
+export const listMovements = remoteCommand({
+  summary: 'Lists who changed which stock, when and why, newest first: the stock ledger.',
+  operands: ['[SKU]'],
+  flags: {
+    id: { value: 'ID', help: 'of the product, instead of the SKU' },
+    since: { value: 'TIME', help: 'only movements since this time (RFC 3339)' },
+    until: { value: 'TIME', help: 'only movements until this time' },
+    import: { value: 'IMPORT_ID', help: 'only movements of this import' },
+    source: { value: 'NAME', help: 'only movements from this system' },
+    limit: LIMIT_FLAG,
+  },
+  async run(input) {
+    const { operands: [sku], flags } = input;
+    const { id, since, until, import: importId, source } = flags;
+    if (sku !== undefined && id !== undefined) throw new UsageError('Give either SKU or --id ID.');
+    const limit = readNumber(flags, 'limit', ROWS_SHOWN);
+    const movements = await take(openClient(input).stock.movements({
+      sku, id, since, until, import: importId, source, sort: '-position', limit,
+    }), limit);
+    return listResult('movements', movements, 'No stock movement matches.', (row) => ({
+      position: row.position, at: row.at, sku: row.sku, before: row.before, after: row.after,
+      reason: row.reason, source: row.source, import: row.import,
+    }));
   },
 });
 

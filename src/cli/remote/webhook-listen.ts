@@ -20,8 +20,9 @@ import { CommandFailure, type CommandIo, type Input, UsageError } from '../comma
 import { printable } from '../printable.ts';
 import { interrupted } from '../progress.ts';
 import { readNumber, readUrl } from '../settings.ts';
-import { formatChange, readTypes, TYPES_FLAG } from './changes.ts';
+import { formatChange } from './changes.ts';
 import { findServer, openClient, remoteCommand } from './client.ts';
+import { readTypes, TYPES_FLAG } from './webhook.ts';
 
 const DESCRIPTION = 'seller-api webhook listen';
 const FORWARDED = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -90,7 +91,7 @@ async function register(
   webhooks: SellerClient['webhooks'], url: string, { flags }: Input,
 ): Promise<WebhookWithSecret> {
   try {
-    return await webhooks.create({ url, description: DESCRIPTION, ...readTypes(flags) });
+    return await webhooks.create({ url, description: DESCRIPTION, types: readTypes(flags) });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'not_found') {

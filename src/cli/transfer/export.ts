@@ -3,8 +3,9 @@
  * output. The file is named FILE.ID.part until it is complete. An existing path that is not a
  * regular file, such as a device, is rejected, since renaming would replace it.
  */
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { RETRY_POLICY } from '../remote/limits.ts';
@@ -183,6 +184,7 @@ function resolveFile(path: string, isForced: boolean): string {
   if (isBroken || (stats && !stats.isFile())) {
     throw new UsageError(`${path} is not a file. Leave out FILE and redirect standard output.`);
   }
+  if (!existsSync(dirname(path))) throw new CommandFailure(`There is no folder ${dirname(path)}.`);
   if (!stats) return path;
   if (!isForced) throw new UsageError(`${path} already exists. Replace it with --force.`);
   return realpathSync(path);

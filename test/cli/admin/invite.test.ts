@@ -80,7 +80,7 @@ test('rejects an unknown role, and flags that cannot be combined', async (t) => 
   const folder = join(makeFolder(t), 'data');
   const seller = ['--seller', await createSeller(folder)];
   for (const [flags, says] of [
-    [[...seller, '--role', 'boss'], /^--role takes owner, editor, viewer, not "boss"\./],
+    [[...seller, '--role', 'boss'], /^--role takes owner, editor or viewer, not "boss"\./],
     [['--role', 'viewer'], /--role needs --seller/],
     [[...seller, '--account', 'anna@shop.example'], /--account needs --replace-account/],
     [[...seller, '--replace-account', '--role', 'viewer'], /keeps the role/],

@@ -61,7 +61,7 @@ test('rejects names that SQLite uses, and names that are no file', async (t) => 
   for (const name of [join(folder, 'x.db-wal'), '-', '']) {
     const { status, notes } = await run(['backup', name, '--data', folder]);
     assert.equal(status, 2, name);
-    assert.match(notes, /Choose another name/);
+    assert.match(notes, name === '' ? /^FILE is empty\./ : /Choose another name/);
   }
 });
 

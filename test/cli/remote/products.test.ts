@@ -1,8 +1,11 @@
-/** `products list`, `get` and `set`, and `stock set`, against a running server. */
+/** `products` and `stock set` and `movements`, against a running server. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
+import { run as runCommand } from '../../../src/cli/run.ts';
 import { run, spawnCommand } from '../../support/command.ts';
 import { openShop, type Shop } from '../shop.ts';
 
@@ -139,7 +142,9 @@ describe('products get and set', { concurrency: true }, () => {
     [['set', 'P-0', 'stock=0x10'], /^stock=0x10: Must be a number/],
     [['set', 'P-0', 'price=0.12345678901234567890123'], /^price=0\.1234\d+: /],
     [['set', 'P-0', 'price=1', '--if-match', 'x'], /^--if-match takes a position, such as 12, not/],
-    [['get', ''], /^Name the product: either SKU or --id ID\./],
+    [['get', ''], /^SKU is empty\./],
+    [['set', '', 'price=1'], /^SKU is empty\./],
+    [['delete', 'P-0', '', '--yes'], /^SKU is empty\./],
     [['get'], /^Name the product: either SKU or --id ID\./],
     [['get', 'P-0', '--id', 'prd_1'], /^Name the product: either SKU or --id ID\./],
   ];
@@ -152,6 +157,85 @@ describe('products get and set', { concurrency: true }, () => {
       assert.equal(status, 2, args.join(' '));
     }));
   });
+});
+
+describe('products delete', { concurrency: true }, () => {
+  test('deletes products by their SKUs or ids, and prints each', async (t) => {
+    const shop = await openStockedShop(t, 6);
+    await shop.run('products', 'set', 'P-0', 'sku=-杯');
+    const ids = JSON.parse((await shop.run('products', 'get', 'P-5', '--json')).out).id;
+    const bySku = await shop.run('products', 'delete', '--yes', '--', '-杯', 'P-1', 'P-1');
+    assert.deepEqual([bySku.status, bySku.out], [0,
+      'Deleted -杯 (Product 0).\nDeleted P-1 (Product 1).\n']);
+    const byId = await shop.run('products', 'delete', '--id', ids, '--yes', '--json');
+    assert.deepEqual(JSON.parse(byId.out), { id: ids, sku: 'P-5', name: 'Product 5' });
+    const { out } = await shop.run('products', 'list', '--fields', 'sku');
+    assert.equal(out, 'sku\nP-2\nP-3\nP-4\n');
+  });
+
+  test('deletes nothing if one product is missing, has changed, or is not confirmed', async (t) => {
+    const shop = await openStockedShop(t, 3);
+    const cases: readonly [args: readonly string[], status: number, says: RegExp][] = [
+      [['P-1', 'X', 'Y', '--yes'], 1, /^There is no product X\. Nothing was deleted\.\n$/],
+      [['P-1', '--if-match', '9', '--yes'], 1, /^The precondition failed\./],
+      [['P-1', 'P-2', '--if-match', '2', '--yes'], 2, /^--if-match is for one product\./],
+      [['P-1'], 2, /^There is no terminal to ask whether to delete: add --yes\./],
+      [['--yes'], 2, /^Name the products: either SKU\.\.\. or --id ID,\.\.\./],
+      [['P-1', '--id', 'prd_1', '--yes'], 2, /^Name the products: either/],
+    ];
+    for (const [args, status, says] of cases) {
+      const finished = await shop.run('products', 'delete', ...args);
+      assert.deepEqual([finished.status, finished.out], [status, '']);
+      assert.match(finished.notes, says);
+    }
+    assert.equal(await shop.readPosition(), 3);
+    const same = await shop.run('products', 'delete', 'P-1', '--if-match', '2', '--yes');
+    assert.equal(same.status, 0);
+  });
+
+  test('asks on a terminal, and deletes only after a yes', async (t) => {
+    const shop = await openStockedShop(t, 8);
+    const skus = Array.from({ length: 7 }, (_, n) => `P-${n}`);
+    for (const [answer, status] of [['\n', 1], ['n\n', 1], ['', 1], ['yes\n', 0]] as const) {
+      const io = Object.assign(new EventEmitter(), {
+        stdin: Object.assign(Readable.from([answer]), { isTTY: true }),
+        stdout: new PassThrough(), stderr: Object.assign(new PassThrough(), { isTTY: true }),
+        env: { ...process.env, ...shop.environment },
+      });
+      assert.equal(await runCommand(['products', 'delete', ...skus], io), status);
+      const notes = await text(io.stderr.end());
+      assert.match(notes, /^Delete 7 products: P-0 \(Product 0\), .*, 2 more\? \[y\/N\] /);
+      if (status === 1) assert.match(notes, /Cancelled\. Nothing was deleted\.\n$/);
+    }
+    assert.equal((await shop.run('products', 'list', '--fields', 'sku')).out, 'sku\nP-7\n');
+  });
+});
+
+test('lists the stock movements of a product, newest first', async (t) => {
+  const shop = await openStockedShop(t, 2);
+  await shop.run('stock', 'set', 'P-1', '+4', '--reason', 'found', '--source', 'till');
+  await shop.run('stock', 'set', 'P-1', '-2');
+  const { status, out } = await shop.run('stock', 'movements', 'P-1');
+  assert.equal(status, 0);
+  assert.deepEqual(out.trimEnd().split('\n').map((line) => line.split(/ +/).toSpliced(1, 1)
+    .slice(0, 6).join(' ')), ['position sku before after reason source', '4 P-1 5 3 - -',
+    '3 P-1 1 5 found till', '2 P-1 0 1 - -']);
+  const [{ movements: [newest, ...others] }, { movements: bySource }] = await Promise.all([
+    shop.run('stock', 'movements', 'P-1', '--limit', '1', '--json'),
+    shop.run('stock', 'movements', '--source', 'till', '--json'),
+  ]).then((finished) => finished.map((one) => JSON.parse(one.out)));
+  assert.deepEqual([newest.position, newest.delta, others.length], [4, -2, 0]);
+  assert.equal(bySource.length, 1);
+  const byId = await shop.run('stock', 'movements', '--id', newest.product_id, '--json',
+    '--import', newest.import, '--since', newest.at);
+  assert.deepEqual(JSON.parse(byId.out).movements, [newest]);
+  const none = await shop.run('stock', 'movements', 'X', '--until', '2020-01-01T00:00:00Z');
+  assert.deepEqual([none.status, none.out, none.notes], [0, '', 'No stock movement matches.\n']);
+  const both = await shop.run('stock', 'movements', 'P-1', '--id', newest.product_id);
+  assert.deepEqual([both.status, both.out], [2, '']);
+  const wrong = await shop.run('stock', 'movements', '--since', 'today');
+  assert.deepEqual([wrong.status, wrong.out], [2, '']);
+  assert.match(wrong.notes, /^--since: Must be an RFC 3339 time/);
 });
 
 describe('stock set', () => {

@@ -1,9 +1,10 @@
-/** `webhook listen`, `list` and `test`: receives messages of a running server on this machine. */
+/** The commands for webhooks: receives messages of a running server on this machine. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import type { WebhookAttempt } from '../../../src/client/index.ts';
 import { verifyWebhook } from '../../../src/client/verify-webhook.ts';
 import { listenUntilEnd } from '../../support/listening.ts';
 import { spawnCommand } from '../../support/command.ts';
@@ -115,4 +116,53 @@ test('explains that the server does not send webhooks to this machine', async (t
   const none = await without.run('webhook', 'listen');
   assert.equal(none.status, 1);
   assert.match(none.notes, /^The server sends no webhooks \(serve --no-webhooks\)\.$/m);
+});
+
+test('creates a webhook, whose secret is printed once, and deletes it', async (t) => {
+  const shop = await openShop(t, ALLOWED);
+  const { promise: received, resolve } = Promise.withResolvers<[object, string]>();
+  let status = 500;
+  const url = await listenUntilEnd(t, (request, response) => {
+    void text(request).then((body) => {
+      resolve([request.headers, body]);
+      response.writeHead(status).end();
+    });
+  });
+  const created = await shop.run('webhook', 'create', url, '--types', 'stock.low,created',
+    '--delivery', 'single', '--description', 'Till');
+  assert.equal(created.status, 0, created.notes);
+  const [, id = ''] = /^Created webhook (whk_\w+)\. Copy its secret, it is not shown again:\n$/
+    .exec(created.notes) ?? [];
+  const list = await shop.run('webhook', 'list', '--json');
+  const [{ secret, ...webhook }] = JSON.parse(list.out).webhooks;
+  assert.deepEqual([webhook.id, webhook.types, webhook.delivery, webhook.description, secret],
+    [id, ['created', 'stock.low'], 'single', 'Till', undefined]);
+  assert.equal((await shop.run('webhook', 'test', id)).status, 1);
+  const [headers, body] = await received;
+  assert.equal(verifyWebhook(body, { ...headers }, created.out.trim()).type, 'test');
+
+  const failed = await shop.run('webhook', 'deliveries', id);
+  assert.match(failed.out, /^n +kind .*outcome\n1 +test +- +- +\S+Z +\d+ +500 +\S/);
+  status = 204;
+  const resent = await shop.run('webhook', 'resend', id, '1');
+  assert.match(resent.out, new RegExp(`^${id}: delivered, status 204, after \\d+ ms\\n$`));
+  const latest = await shop.run('webhook', 'deliveries', id, '--limit', '1', '--json');
+  assert.deepEqual(JSON.parse(latest.out).deliveries.map(({ n, outcome }: WebhookAttempt) =>
+    [n, outcome]), [[2, 'delivered']]);
+  const none = await shop.run('webhook', 'resend', id, '0');
+  assert.deepEqual([none.status, none.notes.split('.')[0]],
+    [2, '"0" is not the number of an attempt']);
+  const retried = await shop.run('webhook', 'retry', id);
+  assert.equal(retried.out, `${id} is active. See the outcome: webhook deliveries ${id}\n`);
+
+  const unconfirmed = await shop.run('webhook', 'delete', id);
+  assert.equal(unconfirmed.status, 2);
+  assert.match(unconfirmed.notes, /^There is no terminal to ask whether to delete: add --yes\./);
+  const deleted = await shop.run('webhook', 'delete', id, '--yes');
+  assert.deepEqual([deleted.status, deleted.out], [0, `Deleted webhook ${id}.\n`]);
+  for (const command of ['deliveries', 'retry', 'test', 'delete']) {
+    const gone = await shop.run('webhook', command, id);
+    assert.deepEqual([gone.status, gone.out], [1, ''], command);
+    assert.match(gone.notes, /^Not found\. You have no webhook with this id\.\n$/);
+  }
 });

@@ -142,6 +142,6 @@ test('keeps serving if its log cannot be written', async (t) => {
 
 test('rejects an unknown log level', async (t) => {
   const { status, out, notes } = await run(['serve', '--log', 'loud', '--data', makeFolder(t)]);
-  assert.match(notes, /^--log takes off, error, warn, info, debug, not "loud"\./);
+  assert.match(notes, /^--log takes off, error, warn, info or debug, not "loud"\./);
   assert.deepEqual([status, out], [2, '']);
 });

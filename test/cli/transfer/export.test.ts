@@ -125,7 +125,7 @@ describe('export', { concurrency: 2 }, () => {
     const path = join(shop.folder, 'all.csv');
     const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
     assert.deepEqual([status, out], [2, '']);
-    assert.match(notes, /^The query is invalid\. [^\n]*--price-min: Must be a price[^\n]*\n$/);
+    assert.match(notes, /^--price-min: Must be a price[^\n]*\n$/);
     assert.deepEqual(readdirSync(shop.folder), []);
   });
 });
@@ -167,7 +167,7 @@ test('sends no request if it cannot write the file', async (t) => {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.equal(status, 1);
-  assert.match(notes, /^ENOENT[^\n]*nowhere'\n$/);
+  assert.match(notes, /^There is no folder .*nowhere\.\n$/);
   assert.deepEqual(asked, []);
 });
 
@@ -265,8 +265,8 @@ const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
   [['--json'], /--json needs a FILE/],
   [['all.xlsx'], /--format csv or --format ndjson/],
-  [['--format', 'json'], /--format must be csv or ndjson, not "json"/],
-  [['--sort', '-price'], /--sort needs a value\. .*--sort=-/],
+  [['--format', 'json'], /^--format takes csv or ndjson, not "json"\. Did/],
+  [['--category', '-price'], /starts with a dash needs an equals sign: --category=-price/],
 ];
 
 for (const [args, says] of invalidArguments) {

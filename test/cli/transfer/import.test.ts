@@ -246,7 +246,7 @@ test('does not wait for more piped input after the server has rejected it', asyn
 const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [[], /Give FILE\|-/],
   [['a.csv', 'b.csv'], /Give FILE\|-/],
-  [[SAMPLE, '--format', 'xml'], /--format must be csv or ndjson, not "xml"/],
+  [[SAMPLE, '--format', 'xml'], /^--format takes csv or ndjson, not "xml"/],
   [[SAMPLE, '--url', 'shop.example'], /--url takes an address/],
   [[SAMPLE, '--url', 'https://me:secret@shop.example'], /--url takes an address/],
   [[SAMPLE, '--rejected', SAMPLE], /already exists\. It is not overwritten/],

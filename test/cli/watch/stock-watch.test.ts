@@ -262,7 +262,7 @@ for (const [name, answer] of rejections) {
     assert.deepEqual(setting.list('rejected'), ['stock.ndjson', 'stock.ndjson.report.json']);
     const { status, error } = setting.readReport('rejected');
     assert.equal(status, 'rejected');
-    assert.match(error.detail, /^Title\. Detail\./);
+    assert.match(error.detail, /^(?:Title\. Detail\.|--(?:map|sheet): )/);
     assert.equal(error.problem.title, 'Title');
     assert.equal(setting.requests.length, 1);
   });
