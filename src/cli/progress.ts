@@ -65,21 +65,32 @@ export class Progress {
 }
 
 /**
- * Runs the work and returns its result. SIGINT, SIGTERM and SIGHUP run `clean`, which removes
- * partial results, print its text and exit with status 128 plus the signal's number.
+ * Runs the work and returns its result. SIGINT, SIGTERM and SIGHUP abort it, run `clean`, which
+ * removes partial results, print its text, and exit with status 128 plus the signal's number. A
+ * second SIGINT or SIGTERM exits at once.
  */
 export async function withInterrupt<Result>(
-  io: CommandIo, work: () => Promise<Result>, clean: () => string,
+  io: CommandIo, work: (signal: AbortSignal) => Promise<Result>,
+  clean: () => string | Promise<string>,
 ): Promise<Result> {
-  const end = (signal: (typeof SIGNALS)[number]): void => {
+  const controller = new AbortController();
+  const end = async (signal: (typeof SIGNALS)[number]): Promise<void> => {
+    const status = 128 + constants.signals[signal];
+    if (controller.signal.aborted) {
+      if (signal !== 'SIGHUP') process.exit(status); // see `interrupted`
+      return;
+    }
+    controller.abort();
+    const text = await clean();
     // On a terminal the cursor may be in a progress line.
-    io.stderr.write(`${io.stderr.isTTY ? '\n' : ''}${clean()}\n`);
-    process.exit(128 + constants.signals[signal]);
+    io.stderr.write(`${io.stderr.isTTY ? '\n' : ''}${text}\n`);
+    process.exit(status);
   };
   for (const signal of SIGNALS) io.on(signal, end);
   try {
-    return await work();
+    return await work(controller.signal);
   } finally {
+    if (controller.signal.aborted) await new Promise(() => {}); // `end` exits
     for (const signal of SIGNALS) io.off(signal, end);
   }
 }

@@ -1,11 +1,12 @@
 /** `imports list` and `imports show`: the import records of a running server. */
-import type { ImportKind } from '../../client/index.ts';
+import type { ImportKind, ImportRecord, SellerClient } from '../../client/index.ts';
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
 import { formatCounts, listResult } from '../format.ts';
+import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { formatMembers } from '../table.ts';
 import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
-import { ROWS_SHOWN } from './limits.ts';
+import { ROWS_SHOWN, STATUS_TIMEOUT_MS } from './limits.ts';
 
 export const listImports = remoteCommand({
   summary: 'Lists imports, stock syncs, stocktakes, reverts and bulk edits, newest first.',
@@ -14,19 +15,41 @@ export const listImports = remoteCommand({
     limit: LIMIT_FLAG,
   },
   async run(input) {
-    const { flags, isJson } = input;
+    const { flags } = input;
     const most = readNumber(flags, 'limit', ROWS_SHOWN);
     // The cast: these are its choices.
     const kind = flags['kind'] as ImportKind | undefined;
     const records = await take(openClient(input).imports.list({ kind, limit: most }), most);
     const hint = kind === undefined ? 'There is no import yet.' : `There is no ${kind} import yet.`;
-    if (isJson) return listResult('imports', records, hint);
-    return listResult('imports', records.map(({ counts, ...record }) => ({
+    return listResult('imports', records, hint, ({ counts, ...record }) => ({
       id: record.id, kind: record.kind, started_at: record.started_at, file: record.file_name,
       result: formatCounts(counts), finished: record.finished_at === null ? 'no' : 'yes',
-    })), hint);
+    }));
   },
 });
+
+/**
+ * Remembers which import is the newest one before a command starts another. The returned function
+ * says what that one has written so far; nothing if it cannot be told from those of others.
+ */
+export function followImport(
+  { imports }: SellerClient, isOwn: (record: ImportRecord) => boolean,
+): () => Promise<string> {
+  const list = (limit: number) =>
+    take(imports.list({ limit, timeoutMs: STATUS_TIMEOUT_MS }), limit).catch(() => undefined);
+  const earlier = list(1);
+  return async () => {
+    const before = await earlier;
+    if (!before) return '';
+    const [last] = before;
+    const records = await list(ROWS_SHOWN) ?? [];
+    const end = last === undefined ? records.length : records.findIndex(({ id }) => id === last.id);
+    const [own, another] = records.slice(0, Math.max(0, end)).filter((record) =>
+      record.finished_at === null && isOwn(record));
+    if (!own || another) return '';
+    return `So far: ${formatCounts(own.counts)} (${printable(own.id)}). `;
+  };
+}
 
 export const showImport = remoteCommand({
   summary: 'Prints what an import did, when, and from where.',

@@ -9,6 +9,7 @@ import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { RETRY_POLICY } from './limits.ts';
 import { printable } from '../printable.ts';
+import { withInterrupt } from '../progress.ts';
 import { readPosition } from '../settings.ts';
 import { asMembers, withRetries } from './api-error.ts';
 import { openClient, remoteCommand } from './client.ts';
@@ -50,20 +51,27 @@ async function send(input: Input, isDryRun: boolean): Promise<RevertSummary> {
   const client = openClient(input);
   const { 'idempotency-key': idempotencyKey = randomUUID() } = flags;
   const options = { force: flags['force'] !== undefined, dryRun: isDryRun, idempotencyKey };
-  const printed = new Set<string>();
+  const printed = new Map<string, RevertedProduct['status']>();
+  const resume = 'What was restored stays. To continue, run the command again within 48 hours'
+    + ` with --idempotency-key ${idempotencyKey}`;
+  const revert = (signal: AbortSignal) => withRetries(async () => {
+    const report = await client.imports.revert(selection, { ...options, signal });
+    for await (const product of report) {
+      if (!printed.has(product.id)) print(input, product);
+      printed.set(product.id, product.status);
+    }
+    return await report.summary();
+  }, RETRY_POLICY, note);
   try {
-    return await withRetries(async () => {
-      const report = await client.imports.revert(selection, options);
-      for await (const product of report) {
-        if (!printed.has(product.id)) print(input, product);
-        printed.add(product.id);
-      }
-      return await report.summary();
-    }, RETRY_POLICY, note);
+    return await withInterrupt(input.io, revert, () => {
+      if (isDryRun) return 'Interrupted. Nothing was changed.';
+      const groups = Map.groupBy(printed.values(), (status) =>
+        (status === 'conflict' ? 'conflicts' : status));
+      const counts = Object.fromEntries([...groups].map(([name, all]) => [name, all.length]));
+      return `Interrupted. So far: ${formatCounts(counts) || 'nothing'}. ${resume}`;
+    });
   } catch (error) {
     if (!(error instanceof CommandFailure) || isDryRun || printed.size === 0) throw error;
-    const resume = 'What was restored stays. To continue, run the command again within 48 hours'
-      + ` with --idempotency-key ${idempotencyKey}`;
     throw new CommandFailure(`${error.message} ${resume}`, { cause: error });
   }
 }

@@ -5,12 +5,13 @@
  */
 import { basename } from 'node:path';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
-import type { ImportOptions, Report } from '../../client/index.ts';
+import type { ImportOptions, ImportRecord, Report, SellerClient } from '../../client/index.ts';
 import { isRejectedRowsFile } from '../../transfer/header.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { explainNothing } from '../../transfer/import-notes.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import { CommandFailure, type CommandIo, type Input } from '../command.ts';
+import { followImport } from '../remote/imports.ts';
 import { RETRY_POLICY } from '../remote/limits.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
@@ -20,6 +21,9 @@ import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import { readSource, type SourceFile } from './source-file.ts';
 
 export interface FileRun<Line> {
+  readonly client: SellerClient;
+  /** Whether an import record can be that of this run. */
+  readonly isOwn: (record: ImportRecord) => boolean;
   readonly source: SourceFile;
   readonly rejected: RejectedRowsFile;
   /** Counts that the summary must have, in addition to `failed` and `position`. */
@@ -30,7 +34,8 @@ export interface FileRun<Line> {
   readonly progressStream: CommandIo['stderr'] | undefined;
   /** Sends the bytes once. */
   send(
-    body: AsyncIterable<Uint8Array>, file: Pick<ImportOptions, 'type' | 'isGzip' | 'fileName'>,
+    body: AsyncIterable<Uint8Array>,
+    file: Pick<ImportOptions, 'type' | 'isGzip' | 'fileName' | 'signal'>,
   ): Promise<Report<Line, unknown>>;
   /** Undefined for a line about a row that was not rejected. */
   readRejected(line: Line): RejectedRow | undefined;
@@ -83,10 +88,14 @@ export async function transferFile<Line>(
   const { source, rejected } = run;
   const isRepeatable = source.sizeBytes !== undefined; // a pipe is not
   const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
-  const attempts = () => withRetries(() => sendFile(run), policy, note);
-  const interrupt = (): string => {
+  const describeWritten = resume === undefined ? undefined
+    : followImport(run.client, (record) =>
+      record.file_name === (nameSource(source) ?? null) && run.isOwn(record));
+  const attempts = (signal: AbortSignal) =>
+    withRetries(() => sendFile(run, signal), policy, note);
+  const interrupt = async (): Promise<string> => {
     rejected.remove();
-    return `Interrupted. ${resume ?? 'Nothing was changed.'}`;
+    return `Interrupted. ${await describeWritten?.() ?? ''}${resume ?? 'Nothing was changed.'}`;
   };
   try {
     return await withInterrupt(io, attempts, interrupt);
@@ -103,7 +112,9 @@ export async function transferFile<Line>(
  * Sends the file once. Discards the rejected rows of earlier attempts.
  * @throws CommandFailure if the file cannot be read; the client's errors
  */
-export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
+export async function sendFile<Line>(
+  run: FileRun<Line>, signal?: AbortSignal,
+): Promise<FileOutcome> {
   const { source, rejected } = run;
   await rejected.discard();
   using progress = run.progressStream && new Progress(run.progressStream);
@@ -118,7 +129,7 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   };
   const report = await run.send(readSource(source, onSent), {
     type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
-    fileName: source.path === '-' ? undefined : formatFileName(source.path),
+    fileName: nameSource(source), signal,
   });
   for await (const line of report) {
     const row = run.readRejected(line);
@@ -134,8 +145,9 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   return { ...summary, hasParts: rejected.hasParts, shownRows, causes, rejectedFile };
 }
 
-/** A file name as the server accepts it, for the record of the import. */
-function formatFileName(path: string): string {
+/** The name of the file as the server accepts it, for the record of the import. */
+function nameSource({ path }: SourceFile): string | undefined {
+  if (path === '-') return undefined;
   const name = printable(basename(path).toWellFormed());
   return [...name].slice(0, FILE_NAME_LIMIT_CODE_POINTS).join('');
 }

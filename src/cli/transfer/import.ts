@@ -63,7 +63,8 @@ export const importProducts = remoteCommand({
     });
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({
-      source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr,
+      client, source, rejected, isOwn: ({ kind }) => kind === 'products',
+      counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr,
       send: (body, file) => client.products.import(body, { ...options, ...file }),
       readRejected: (row) => (row.status === 'failed' ? readRejectedRow(row) : undefined),
     }, options.dryRun ? undefined : RESUME, input);

@@ -73,7 +73,7 @@ export function createStockRun(
   options: StockOptions & { readonly idempotencyKey: string },
 ): Omit<FileRun<StockLine>, 'progressStream' | 'shownLimit'> {
   return {
-    source, rejected,
+    client, source, rejected, isOwn: ({ kind }) => /^stock/.test(kind),
     counts: options.complete ? [...COUNTS, 'zeroed'] : COUNTS,
     send: (body, file) => client.stock.sync(body, { ...options, ...file, report: 'failed' }),
     readRejected: ({ status, ...line }) => (status !== 'zeroed' && isFailure(status)

@@ -97,7 +97,7 @@ async function watch(input: Input): Promise<void> {
     intervalMs: Math.min(WATCH_INTERVAL_MS, Math.max(settleMs, WATCH_INTERVAL_MS / 10)),
     wait: (ms) => wait(ms, undefined, { signal }).catch(() => {}), // aborted
   });
-  note('Stopped.');
+  note(`Stopped. Files that were not sent stay in ${path}: the same command continues.`);
 }
 
 /** Gives an expected failure the exit status of a run that did not reach its end. */

@@ -11,12 +11,16 @@ export const CSV_EXPORT = {
 /** The end record of an export with one column. */
 export const endRecord = (rows: number): string => `#end rows=${rows} position=7\r\n`;
 
-/** Starts a server that uses these listeners in turn, then always the last. Returns its URL. */
+/**
+ * Starts a server that uses these listeners in turn, then always the last. It has no records of
+ * imports, for which commands ask before they send a file. Returns its URL.
+ */
 export function startFakeServer(
   t: TestContext, ...answers: readonly RequestListener[]
 ): Promise<string> {
   let requests = 0;
   return listenUntilEnd(t, (request, response) => {
+    if (request.url?.endsWith('/imports?limit=1')) return void response.writeHead(404).end();
     const answer = answers[Math.min(requests, answers.length - 1)];
     requests += 1;
     request.on('error', () => {}); // it may be cut off

@@ -68,7 +68,7 @@ test('waits for a server that is down, and allows no second watcher of its folde
   ]);
   await watcher.waitForNote(/kasse\.csv: 1 applied, 0 unchanged, 1 rejected\. It is now/);
   assert.equal(await watcher.stop('SIGTERM'), 0);
-  assert.match(watcher.notes(), /\nStopped\.\n$/);
+  assert.match(watcher.notes(), /\nStopped\. Files that were not sent stay in .*\n$/);
   assert.equal(await readStock(shop, 'MUG-1'), 4);
   const [rows = ''] = readdirSync(join(folder, 'rejected'));
   assert.match(rows, /^\d{8}T\d{6}Z-[\da-f]{8}-kasse\.failed\.csv$/);
@@ -94,7 +94,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const summary = { applied: 1, unchanged: 0, failed: 0, position: 1 };
     response.end(`${JSON.stringify({ summary })}\n`);
     assert.equal(await ended, 0);
-    assert.match(watcher.notes(), /a\.csv: 1 applied.*\nStopped\.\n$/);
+    assert.match(watcher.notes(), /a\.csv: 1 applied.*\nStopped\. Files that were not .*\n$/);
     assert.ok(readdirSync(folder).includes('b.csv'));
   });
 }
@@ -104,7 +104,7 @@ const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [[], /^Give either FILE/],
   [['--watch', '.', '--dry-run'], /^--dry-run is for a FILE, not for --watch\./],
   [['--watch', '.', '--settle', '5'], /^"5" is not a duration/],
-  [['--watch', '.', '--format', 'xml'], /^--format must be csv or ndjson/],
+  [['--watch', '.', '--format', 'xml'], /^--format takes csv or ndjson, not "xml"/],
   [['--watch', './none'], /^There is no folder \.\/none\./],
 ];
 
