@@ -84,9 +84,11 @@ export class Authenticator {
       }
       this.#assertUsable(grant, address);
       this.#recordUse(hash, grant, address);
-      const { sellerId, keyId, scopes, position, currency } = grant;
+      const { sellerId, keyId, scopes, rateLimitPerMinute, position, currency } = grant;
       const { generation } = store;
-      return { sellerId, keyId, scopes, address, position, generation, currency };
+      return {
+        sellerId, keyId, scopes, rateLimitPerMinute, address, position, generation, currency,
+      };
     } catch (error) {
       // Guessing is rate limited by address; a valid key is still accepted from there.
       if (!(error instanceof AppError && FAILED_ATTEMPTS.has(error.code))) throw error;

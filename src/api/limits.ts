@@ -3,8 +3,6 @@ import { EXPORT_TIME_LIMIT_MS } from '../store/limits.ts';
 
 /** Default requests a minute per key, 0 for no limit; 100 a second on average. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
-/** Largest rate that a setting accepts; no server handles more. */
-export const RATE_LIMIT_PER_MINUTE_MAX = 10_000_000;
 /** Default rate limit of a seller, as a multiple of that of a key; many keys must not add up. */
 export const SELLER_RATE_LIMIT_FACTOR = 10;
 /** Failed authentications a minute per client address; more get 429, which slows guessing. */

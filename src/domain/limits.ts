@@ -40,6 +40,8 @@ export const KEY_NAME_LIMIT_CODE_POINTS = 100;
 export const KEY_ADDRESS_RANGES_LIMIT = 32;
 /** Keys of a seller that are neither revoked nor expired; a list shows them all. */
 export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
+/** Largest rate limit of a server or a key, in requests a minute; no server handles more. */
+export const RATE_LIMIT_PER_MINUTE_MAX = 10_000_000;
 /** Longest life of a key and longest overlap of a rotation, ten years; longer means forever. */
 export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 

@@ -27,14 +27,18 @@ interface Bucket {
 
 export type RateLimiter<Name> = ReturnType<typeof makeRateLimiter<Name>>;
 
-/** @param entriesLimit Buckets that are kept. */
+/**
+ * @param policy Its `limit` is the default: a bucket may have its own, always the same.
+ * @param entriesLimit Buckets that are kept.
+ */
 export function makeRateLimiter<Name>(
-  { limit, windowMs }: RateLimit, entriesLimit: number, clock: () => number,
+  policy: RateLimit, entriesLimit: number, clock: () => number,
 ) {
+  const { windowMs } = policy;
   const buckets = new BoundedMap<Name, Bucket>(entriesLimit);
 
   /** The refilled bucket, which becomes the most recently used one. */
-  function touch(name: Name): Bucket {
+  function touch(name: Name, limit: number): Bucket {
     const at = clock();
     const bucket = buckets.get(name) ?? { tokens: limit, at };
     const elapsedMs = Math.max(0, at - bucket.at); // the clock may step backwards
@@ -45,14 +49,11 @@ export function makeRateLimiter<Name>(
     return bucket;
   }
 
-  function secondsFor(tokens: number): number {
-    return Math.ceil((tokens / limit) * (windowMs / 1000));
-  }
-
   return {
     /** Takes one token, if one is left. */
-    take(name: Name): RateDecision {
-      const bucket = touch(name);
+    take(name: Name, limit = policy.limit): RateDecision {
+      const secondsFor = (count: number) => Math.ceil((count / limit) * (windowMs / 1000));
+      const bucket = touch(name, limit);
       const isAllowed = bucket.tokens >= 1;
       if (isAllowed) bucket.tokens -= 1;
       const { tokens } = bucket;
@@ -64,8 +65,8 @@ export function makeRateLimiter<Name>(
       };
     },
     /** Returns the token of a request that does not count after all. */
-    refund(name: Name): void {
-      const bucket = touch(name);
+    refund(name: Name, limit = policy.limit): void {
+      const bucket = touch(name, limit);
       bucket.tokens = Math.min(limit, bucket.tokens + 1);
     },
   };

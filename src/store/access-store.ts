@@ -15,6 +15,7 @@ import type { Actor, PageQuery, WriteContext } from './write.ts';
 export interface Grant extends Actor {
   readonly scopes: readonly Scope[];
   readonly addressRanges: readonly string[];
+  readonly rateLimitPerMinute: number | undefined;
   /** Milliseconds since 1970; undefined means never. */
   readonly expiresAt: number | undefined;
   /** The same, in lived time (runtime/clock.ts). */
@@ -59,7 +60,7 @@ export interface AccessStore {
     sellerId: SellerId, query: KeyQuery, isNewestFirst?: boolean,
   ): Promise<readonly ApiKey[]>;
   /**
-   * Creates a key with the name, scopes, ranges and lifetime of the given one. The given one
+   * Creates a key with the name, scopes, ranges, rate limit and lifetime of the given one, which
    * expires after `overlapMs`, or at its own expiry if that is earlier.
    * @throws AppError `not_found` (no such key, or it is revoked or expired), `limit_reached`,
    *   `idempotency_mismatch`, `browser_refused`

@@ -1,7 +1,7 @@
 /** Rate limits per key and per seller, and the limit on rejected keys per address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
+import { generateApiKey, type NewApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
@@ -75,13 +75,68 @@ test('counts the keys of one seller separately', async (t) => {
 });
 
 /** Headers with a second key of a seller. */
-async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
+async function makeKey(
+  { store }: TestServer, { sellerId }: TestSeller, members: Partial<NewApiKey> = {},
+) {
   const key = generateApiKey();
   const [first] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
   assert.ok(first);
-  await store.createKey(sellerId, toStoredSecret(key), first);
+  await store.createKey(sellerId, toStoredSecret(key), { ...first, ...members });
   return { 'x-api-key': key };
 }
+
+test("limits a key by its own rate, of which it tells the client, and others by the server's",
+  async (t) => {
+    const clock = makeClock();
+    const server = await startServer(t, { clock, rateLimitPerMinute: 30 });
+    const seller = await server.makeSeller({ rateLimitPerMinute: 2 });
+    const headers = await makeKey(server, seller, { rateLimitPerMinute: undefined });
+    for (const left of ['"requests";r=1;t=30', '"requests";r=0;t=60']) {
+      const answer = await seller.send({ path: PRODUCTS });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers['ratelimit-policy'], '"requests";q=2;w=60');
+      assert.equal(answer.headers['ratelimit'], left);
+    }
+    const refused = await seller.send({ path: PRODUCTS });
+    assertProblem(refused, 429, 'rate-limited');
+    assert.equal(refused.headers['retry-after'], '30');
+    assert.equal(refused.headers['ratelimit-policy'], '"requests";q=2;w=60');
+    const other = await server.send({ path: PRODUCTS, headers });
+    assert.equal(other.headers['ratelimit'], '"requests";r=29;t=2');
+    clock.now += 30_000;
+    assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+    assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+  });
+
+test("never lets a key's own rate exceed that of the server, or of the seller", async (t) => {
+  const limits = { rateLimitPerMinute: 3, sellerRateLimitPerMinute: 4 };
+  const server = await startServer(t, { clock: makeClock(), ...limits });
+  const seller = await server.makeSeller({ rateLimitPerMinute: 10_000 });
+  const headers = await makeKey(server, seller, { rateLimitPerMinute: 2 });
+  for (const status of [200, 200, 200, 429]) {
+    const answer = await seller.send({ path: PRODUCTS });
+    assert.deepEqual(
+      [answer.status, answer.headers['ratelimit-policy']], [status, '"requests";q=3;w=60'],
+    );
+  }
+  assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+  const refused = await server.send({ path: PRODUCTS, headers });
+  assertProblem(refused, 429, 'rate-limited');
+  assert.equal(refused.headers['ratelimit-policy'], '"seller";q=4;w=60');
+});
+
+test('limits a key by its own rate where the server has no limit', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 0 });
+  const seller = await server.makeSeller({ rateLimitPerMinute: 1 });
+  const headers = await makeKey(server, seller, { rateLimitPerMinute: undefined });
+  const { headers: fields } = await seller.send({ path: PRODUCTS });
+  assert.equal(fields['ratelimit-policy'], '"requests";q=1;w=60');
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+  for (let n = 0; n < 20; n += 1) {
+    const other = await server.send({ path: PRODUCTS, headers });
+    assert.deepEqual([other.status, other.headers['ratelimit']], [200, undefined]);
+  }
+});
 
 test('limits all keys of a seller together, and no other seller', async (t) => {
   const clock = makeClock();

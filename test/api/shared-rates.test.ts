@@ -20,8 +20,13 @@ interface NodeOptions {
   readonly sellerRateLimitPerMinute?: number;
 }
 
+interface KeyOptions {
+  /** The key's own limit. */
+  readonly own?: number;
+}
+
 /** Starts two nodes; requests alternate between them. */
-async function startNodes(t: TestContext, options: NodeOptions) {
+async function startNodes(t: TestContext, { own, ...options }: NodeOptions & KeyOptions) {
   const clock = makeClock();
   const stops: (() => Promise<void>)[] = [];
   t.after(async () => { // before the folder is removed: hooks run in the order of registration
@@ -43,7 +48,9 @@ async function startNodes(t: TestContext, options: NodeOptions) {
   };
   const key = generateApiKey();
   const { id } = await makeSeller(store);
-  await store.createKey(id, toStoredSecret(key), makeNewKey({ scopes: SCOPES }));
+  await store.createKey(id, toStoredSecret(key), makeNewKey({
+    scopes: SCOPES, rateLimitPerMinute: own,
+  }));
   return { clock, nodes, rateLeases, headers: { 'x-api-key': key }, sendToNext };
 }
 
@@ -79,6 +86,17 @@ test('limits the total requests of a key at two nodes', async (t) => {
   clock.now += 2_000;
   assert.equal((await sendToNext({ path: PRODUCTS, headers })).status, 200);
   assertProblem(await sendToNext({ path: PRODUCTS, headers }), 429, 'rate-limited');
+});
+
+test('limits a key by its own rate at two nodes, also without a limit of the server', async (t) => {
+  for (const rateLimitPerMinute of [0, 40]) {
+    const { headers, sendToNext } = await startNodes(t, { rateLimitPerMinute, own: 5 });
+    for (const status of [200, 200, 200, 200, 200, 429, 429]) {
+      const answer = await sendToNext({ path: PRODUCTS, headers });
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers['ratelimit-policy'], '"requests";q=5;w=60');
+    }
+  }
 });
 
 test('takes a token from both the seller and the key, or from neither', async (t) => {

@@ -41,6 +41,7 @@ interface SellerOptions {
   readonly scopes?: readonly string[];
   readonly addressRanges?: readonly string[];
   readonly expiresAt?: number;
+  readonly rateLimitPerMinute?: number;
 }
 
 type OwnOptions = Omit<AppOptions, 'store' | 'report' | keyof FeatureTestOptions>;
@@ -124,8 +125,10 @@ async function makeSeller(
 ): Promise<TestSeller> {
   const seller = await store.createSeller(parseNewSeller('A shop', options.currency ?? 'EUR'));
   const key = generateApiKey();
-  const { scopes = [], addressRanges = [], expiresAt } = options;
-  const newKey = parseNewApiKey({ name: 'test', scopes, addressRanges, expiresAt });
+  const { scopes = [], addressRanges = [], expiresAt, rateLimitPerMinute } = options;
+  const newKey = parseNewApiKey({
+    name: 'test', scopes, addressRanges, expiresAt, rateLimitPerMinute,
+  });
   const made = await store.createKey(seller.id, toStoredSecret(key), newKey);
   const sendWithKey = (request: Request): Promise<Answer> =>
     send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } });

@@ -6,9 +6,8 @@
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import {
-  DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
-} from '../../api/limits.ts';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE, SELLER_RATE_LIMIT_FACTOR } from '../../api/limits.ts';
+import { RATE_LIMIT_PER_MINUTE_MAX } from '../../domain/limits.ts';
 import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
 import type { App } from '../../app.ts';
 import type { LoadedFeature, Operator, RunningServer } from '../../feature.ts';

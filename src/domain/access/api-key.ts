@@ -9,10 +9,11 @@ import { crc32 } from 'node:zlib';
 import { parseAddressRanges } from '../network-address.ts';
 import { AppError, type Issue } from '../error.ts';
 import { formatKeyId, formatSellerId, type KeyId, type SellerId } from '../id.ts';
-import { KEY_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { KEY_NAME_LIMIT_CODE_POINTS, RATE_LIMIT_PER_MINUTE_MAX } from '../limits.ts';
 import { isScope, type Scope, SCOPES } from './caller.ts';
 import { validateText } from '../text.ts';
 import { formatOptionalTime, formatTime } from '../time.ts';
+import { integerValidator } from '../validation.ts';
 
 declare const brand: unique symbol;
 /** The secret. It is shown once and never stored, logged or part of an error. */
@@ -38,6 +39,8 @@ export interface NewApiKey {
   readonly addressRanges: readonly string[];
   /** Undefined for never. */
   readonly expiresAt: number | undefined;
+  /** Undefined for the server's limit per key, which also bounds it. */
+  readonly rateLimitPerMinute?: number | undefined;
 }
 
 export interface ApiKey extends NewApiKey {
@@ -104,12 +107,13 @@ export function maskApiKey({ lastFour }: Pick<ApiKey, 'lastFour'>): string {
 
 /**
  * No scopes means all scopes.
+ * @param serverRateLimit The server's limit per key, if known, in requests a minute; 0 for none.
  * @throws AppError `invalid_data` listing every error; its detail describes the first
  */
 export function parseNewApiKey(
-  input: Omit<NewApiKey, 'scopes'> & { readonly scopes: readonly string[] },
+  input: Omit<NewApiKey, 'scopes'> & { readonly scopes: readonly string[] }, serverRateLimit = 0,
 ): NewApiKey {
-  const { name, scopes, expiresAt } = input;
+  const { name, scopes, expiresAt, rateLimitPerMinute } = input;
   const issues: Issue[] = [];
   const error = validateText(name, KEY_NAME_LIMIT_CODE_POINTS);
   if (error) issues.push({ pointer: '/name', ...error });
@@ -118,11 +122,19 @@ export function parseNewApiKey(
     const detail = `"${unknown}" is not a scope. Scopes: ${SCOPES.join(', ')}.`;
     issues.push({ pointer: '/scopes', code: 'format', detail });
   }
+  const most = Math.min(serverRateLimit || Infinity, RATE_LIMIT_PER_MINUTE_MAX);
+  const rateLimit = integerValidator(1, most).parse(rateLimitPerMinute ?? 1);
+  if ('error' in rateLimit) {
+    const detail = `Requests per minute: ${rateLimit.error.detail}`;
+    issues.push({ pointer: '/rateLimitPerMinute', ...rateLimit.error, detail });
+  }
   const ranges = parseAddressRanges(input.addressRanges);
   if ('error' in ranges) issues.push({ pointer: '/allow', ...ranges.error });
   else if (issues.length === 0) {
     const grantedScopes = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
-    return { name, scopes: grantedScopes, addressRanges: ranges.value, expiresAt };
+    return {
+      name, scopes: grantedScopes, addressRanges: ranges.value, expiresAt, rateLimitPerMinute,
+    };
   }
   const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
   throw new AppError('invalid_data', first, { issues });
@@ -149,6 +161,8 @@ export interface KeyDescription {
   readonly created_at: string;
   /** When the key stops working; null for never. */
   readonly expires_at: string | null;
+  /** Requests; null for the server's limit per key, which also bounds it. */
+  readonly rate_limit_per_minute: number | null;
   /** When the key was revoked; null unless it was. */
   readonly revoked_at: string | null;
   /** Exact to a minute, like the address; null before the first use. */
@@ -167,6 +181,7 @@ export function describeKey(key: ApiKey): KeyDescription {
     allow: key.addressRanges,
     created_at: formatTime(key.createdAt),
     expires_at: formatOptionalTime(key.expiresAt),
+    rate_limit_per_minute: key.rateLimitPerMinute ?? null,
     revoked_at: formatOptionalTime(key.revokedAt),
     last_used_at: formatOptionalTime(key.lastUsedAt),
     last_used_address: key.lastUsedAddress ?? null,

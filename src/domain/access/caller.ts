@@ -23,6 +23,8 @@ export interface Caller {
   /** Who acts without a key, such as `erp-sync` (`actorName`), if given. */
   readonly actorName?: string | undefined;
   readonly scopes: readonly Scope[];
+  /** The key's own rate limit, if it has one. */
+  readonly rateLimitPerMinute?: number | undefined;
   /** The client's address. */
   readonly address: string;
   /** Position of the seller's catalogue when the caller was authenticated: 0 before any change. */

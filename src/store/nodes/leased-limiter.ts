@@ -1,5 +1,5 @@
 /**
- * One rate limit of requests that several nodes share. For each bucket that its clients use, a node
+ * Rate limits of requests that several nodes share. For each bucket that its clients use, a node
  * holds leased tokens and spends them without asking the store. At half of a lease it leases more
  * in the background; tokens that it did not use for a while it returns. All nodes together hold
  * 7.5 % of a limit, or one token each: by so much they may exceed the limit in a burst, or one node
@@ -27,42 +27,48 @@ interface Lease {
   exchange: Promise<void> | undefined;
 }
 
-export class LeasedLimiter {
-  readonly #limit: RateLimit;
+export class LeasedLimiter<Key extends KeyReference = KeyReference> {
+  readonly #limitOf: (key: Key) => RateLimit;
   readonly #isPerKey: boolean;
   readonly #leases: RateLeases;
   readonly #clock: () => number;
   /** In the order of their last use. */
   readonly #held = new Map<string, Lease>();
 
-  /** @param isPerKey Whether each key has a bucket, or each seller. */
-  constructor(limit: RateLimit, isPerKey: boolean, leases: RateLeases, clock: () => number) {
-    this.#limit = limit;
+  /**
+   * @param limitOf The limit of a key's bucket, always the same.
+   * @param isPerKey Whether each key has a bucket, or each seller.
+   */
+  constructor(
+    limitOf: (key: Key) => RateLimit, isPerKey: boolean, leases: RateLeases, clock: () => number,
+  ) {
+    this.#limitOf = limitOf;
     this.#isPerKey = isPerKey;
     this.#leases = leases;
     this.#clock = clock;
   }
 
   /** Takes a token, or rejects. Undefined if the store must be asked: `renew`, then try again. */
-  tryTake(key: KeyReference): RateDecision | undefined {
+  tryTake(key: Key): RateDecision | undefined {
     const lease = this.#touch(key);
     if (lease.held === 0) {
       return lease.exchange || !this.#isEmpty(lease) ? undefined : this.#describe(lease, false);
     }
     lease.held -= 1;
-    const isLow = this.#share > 1 && lease.held <= this.#share / 2;
+    const share = this.#shareOf(lease);
+    const isLow = share > 1 && lease.held <= share / 2;
     // A request that finds no tokens asks again, and gets the error.
     if (isLow && !this.#isEmpty(lease)) this.#renew(lease).catch(() => {});
     return this.#describe(lease, true);
   }
 
   /** Returns a token that `tryTake` took in the same event-loop turn. */
-  refund(key: KeyReference): void {
+  refund(key: Key): void {
     this.#touch(key).held += 1;
   }
 
   /** Leases tokens, unless `tryTake` can decide without. @throws AppError of the store */
-  async renew(key: KeyReference): Promise<void> {
+  async renew(key: Key): Promise<void> {
     const lease = this.#touch(key);
     if (lease.exchange || (lease.held === 0 && !this.#isEmpty(lease))) await this.#renew(lease);
   }
@@ -83,16 +89,17 @@ export class LeasedLimiter {
   }
 
   /** Tokens of one lease: the node's share of what all nodes may hold. */
-  get #share(): number {
-    const total = this.#limit.limit * RATE_LEASE_PERCENT / 100;
+  #shareOf({ bucket }: Lease): number {
+    const total = bucket.limit * RATE_LEASE_PERCENT / 100;
     return Math.max(1, Math.floor(total / this.#leases.countNodes()));
   }
 
   /** The lease of a key's bucket; returns the least recently used one beyond the limit. */
-  #touch({ sellerId, keyId }: KeyReference): Lease {
+  #touch(key: Key): Lease {
+    const { sellerId, keyId } = key;
     const name = this.#isPerKey ? formatKeyId({ sellerId, keyId }) : formatSellerId(sellerId);
     const lease = this.#held.get(name) ?? {
-      bucket: { ...this.#limit, sellerId, keyId: this.#isPerKey ? keyId : undefined },
+      bucket: { ...this.#limitOf(key), sellerId, keyId: this.#isPerKey ? keyId : undefined },
       held: 0, isFresh: true, tokens: 0, at: this.#clock(), emptyMs: 0, exchange: undefined,
     };
     this.#held.delete(name); // and set again: a Map keeps insertion order
@@ -110,7 +117,7 @@ export class LeasedLimiter {
   }
 
   async #exchange(lease: Lease): Promise<void> {
-    const requestedTokens = this.#share;
+    const requestedTokens = this.#shareOf(lease);
     const { granted, tokens } = await this.#leases.exchange(lease.bucket, {
       requestedTokens, returnedTokens: 0,
     });
@@ -120,7 +127,8 @@ export class LeasedLimiter {
     lease.at = this.#clock();
     // Waits for one token, and a little longer for several, so that an eager client costs little.
     lease.emptyMs = granted === requestedTokens ? 0 : Math.max(
-      this.#msFor(1 - tokens), Math.min(this.#msFor(requestedTokens), RATE_LEASE_RETRY_LIMIT_MS),
+      msFor(1 - tokens, lease.bucket),
+      Math.min(msFor(requestedTokens, lease.bucket), RATE_LEASE_RETRY_LIMIT_MS),
     );
   }
 
@@ -139,11 +147,11 @@ export class LeasedLimiter {
   }
 
   /** As if the tokens that other nodes hold were spent. */
-  #describe({ held, tokens, at }: Lease, isAllowed: boolean): RateDecision {
-    const { limit, windowMs } = this.#limit;
+  #describe({ bucket, held, tokens, at }: Lease, isAllowed: boolean): RateDecision {
+    const { limit, windowMs } = bucket;
     const refill = Math.max(0, this.#clock() - at) * limit / windowMs;
     const balance = Math.min(limit, held + tokens + refill);
-    const secondsFor = (count: number): number => Math.ceil(this.#msFor(count) / 1000);
+    const secondsFor = (count: number): number => Math.ceil(msFor(count, bucket) / 1000);
     return {
       isAllowed,
       remaining: isAllowed ? Math.floor(balance) : 0,
@@ -151,8 +159,8 @@ export class LeasedLimiter {
       retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - balance)),
     };
   }
+}
 
-  #msFor(tokens: number): number {
-    return tokens * this.#limit.windowMs / this.#limit.limit;
-  }
+function msFor(tokens: number, { limit, windowMs }: RateLimit): number {
+  return tokens * windowMs / limit;
 }

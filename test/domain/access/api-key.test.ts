@@ -82,7 +82,9 @@ describe('a new key', () => {
   const plain = { name: 'till', scopes: [], addressRanges: [], expiresAt: undefined };
 
   test('has every scope by default', () => {
-    assert.deepEqual(parseNewApiKey(plain), { ...plain, scopes: [...SCOPES] });
+    assert.deepEqual(parseNewApiKey(plain), {
+      ...plain, scopes: [...SCOPES], rateLimitPerMinute: undefined,
+    });
   });
 
   test('has the named scopes, once each, in a fixed order', () => {
@@ -116,6 +118,19 @@ describe('a new key', () => {
     assert.equal(made.expiresAt, 5);
     const error = catchAppError(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
     assert.equal(error.code, 'invalid_data');
+  });
+
+  test('has a rate limit of 1 a minute up to that of the server', () => {
+    for (const [rateLimitPerMinute, server] of [[1], [10_000_000], [60, 60], [61, 0]] as const) {
+      const key = parseNewApiKey({ ...plain, rateLimitPerMinute }, server);
+      assert.equal(key.rateLimitPerMinute, rateLimitPerMinute);
+    }
+    const rejected = [[0], [-1], [1.5], [NaN], [10_000_001], [61, 60], [10_000_001, 1e9]] as const;
+    for (const [rateLimitPerMinute, server] of rejected) {
+      const error = catchAppError(() => parseNewApiKey({ ...plain, rateLimitPerMinute }, server));
+      assert.equal(error.issues[0]?.pointer, '/rateLimitPerMinute');
+      assert.match(error.publicDetail, /^Requests per minute: Must be/);
+    }
   });
 
   test('with several errors is rejected with the pointer of each, and describes the first', () => {

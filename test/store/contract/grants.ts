@@ -14,10 +14,11 @@ export function testGrants(prepare: PrepareStore): void {
     const secret = makeSecret();
     const key = await store.createKey(sellerId, secret, makeNewKey({
       scopes: ['products:write'], addressRanges: ['10.0.0.0/8'], expiresAt: clock.now + DAY_MS,
+      rateLimitPerMinute: 1,
     }));
     assert.deepEqual(await store.findGrant(secret.hash), {
       sellerId, keyId: key.id, scopes: ['products:write'], addressRanges: ['10.0.0.0/8'],
-      expiresAt: clock.now + DAY_MS, livedUntil: livedUntil(0, DAY_MS),
+      expiresAt: clock.now + DAY_MS, livedUntil: livedUntil(0, DAY_MS), rateLimitPerMinute: 1,
       currency: { code: 'JPY', decimals: 0 }, position: 0,
     });
   });

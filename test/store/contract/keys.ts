@@ -30,14 +30,16 @@ function testCreation(prepare: PrepareStore): void {
     const made = await store.createKey(sellerId, secret, makeNewKey({
       name: 'Cash desk 🧾', scopes: ['stock:write', 'products:read'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: clock.now + DAY_MS,
+      rateLimitPerMinute: 10_000_000,
     }), { actorName: 'Anna' });
     const [listed, ...others] = await store.listKeys(sellerId, { after: undefined, limit: 10 });
     assert.deepEqual(others, []);
     assert.deepEqual(listed, {
       sellerId, id: made.id, name: 'Cash desk 🧾', scopes: ['products:read', 'stock:write'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], createdAt: clock.now,
-      expiresAt: clock.now + DAY_MS, revokedAt: undefined, lastUsedAt: undefined,
-      lastUsedAddress: undefined, lastFour: secret.lastFour, successorId: undefined,
+      expiresAt: clock.now + DAY_MS, rateLimitPerMinute: 10_000_000, revokedAt: undefined,
+      lastUsedAt: undefined, lastUsedAddress: undefined, lastFour: secret.lastFour,
+      successorId: undefined,
       createdBy: 'Anna',
     });
     assert.equal(JSON.stringify(made), JSON.stringify(listed));

@@ -31,6 +31,7 @@ function testSuccessor(prepare: PrepareStore): void {
     for (const key of [made, grant]) {
       assert.deepEqual(key?.scopes, ['products:read', 'changes:read']);
       assert.deepEqual(key?.addressRanges, ['192.0.2.0/24']);
+      assert.equal(key?.rateLimitPerMinute, 60);
     }
     assert.equal(made.name, 'Rotated');
   });
@@ -134,7 +135,7 @@ async function makeKey(
   const secret = makeSecret();
   const key = await store.createKey(sellerId, secret, makeNewKey({
     name: 'Rotated', scopes: ['products:read', 'changes:read'], addressRanges: ['192.0.2.0/24'],
-    expiresAt,
+    rateLimitPerMinute: 60, expiresAt,
   }));
   return { reference: { sellerId, keyId: key.id }, hash: secret.hash };
 }

@@ -17,7 +17,7 @@ function prepare(limit: number, nodes = 2) {
   const clock = makeClock();
   const shared = makeSharedLeases(nodes, clock);
   const limiters = Array.from({ length: nodes }, () =>
-    new LeasedLimiter({ limit, windowMs: WINDOW_MS }, true, shared, clock));
+    new LeasedLimiter(() => ({ limit, windowMs: WINDOW_MS }), true, shared, clock));
   return { clock, shared, limiters };
 }
 
@@ -140,12 +140,28 @@ test('counts each key separately, or a seller with all its keys', async () => {
   const shared = makeSharedLeases(1, clock);
   const other = { ...KEY, keyId: 3 } as KeyReference; // as KEY
   const limit = { limit: 3, windowMs: WINDOW_MS };
-  const keys = new LeasedLimiter(limit, true, shared, clock);
+  const keys = new LeasedLimiter(() => limit, true, shared, clock);
   assert.equal(await takeAll(keys), 3);
   assert.equal(await takeAll(keys, other), 3);
-  const sellers = new LeasedLimiter(limit, false, shared, clock);
+  const sellers = new LeasedLimiter(() => limit, false, shared, clock);
   assert.equal(await takeAll(sellers), 3);
   assert.equal(await takeAll(sellers, other), 0);
+});
+
+test('limits each key by its own limit, however many nodes share it', async () => {
+  const clock = makeClock();
+  const shared = makeSharedLeases(3, clock);
+  const limitOf = ({ keyId }: KeyReference) => ({ limit: Number(keyId), windowMs: WINDOW_MS });
+  const nodes = [1, 2, 3].map(() => new LeasedLimiter(limitOf, true, shared, clock));
+  for (const limit of [1, 2, 400]) {
+    const key = { ...KEY, keyId: limit } as KeyReference; // as KEY
+    let taken = 0;
+    for (const node of [...nodes, ...nodes]) taken += await takeAll(node, key);
+    assert.equal(taken, limit);
+    clock.now += WINDOW_MS;
+    const { resetSeconds } = await take(nodes[0] ?? assert.fail(), key);
+    assert.equal(resetSeconds, Math.ceil(60 / limit));
+  }
 });
 
 test('rejects with the error of the store, and asks again for the next request', async () => {

@@ -12,8 +12,8 @@ import { type Query, queryOf, type Runner } from '../sql.ts';
 
 const FIND_OWNER = 'SELECT seller_id FROM key_owner WHERE hash = $1';
 const FIND_GRANT = `
-  SELECT k.id, k.scopes, k.address_ranges, k.expires_at, k.lived_until, s.currency,
-    s.currency_decimals, s.position
+  SELECT k.id, k.scopes, k.address_ranges, k.expires_at, k.lived_until,
+    k.rate_limit_per_minute, s.currency, s.currency_decimals, s.position
   FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
   WHERE k.seller_id = $1 AND k.hash = $2 AND s.id = $1 AND k.revoked_at IS NULL
     AND s.disabled_at IS NULL`;

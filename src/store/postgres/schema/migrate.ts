@@ -24,8 +24,11 @@ const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
 const MIGRATIONS = [
   readAsset(new URL('migration-25.sql', import.meta.url)),
   readAsset(new URL('migration-26.sql', import.meta.url)),
+  readAsset(new URL('migration-27.sql', import.meta.url)),
 ];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
+/** In messages: what has a version, and where to start without an old one. */
+const PLACES = ['The database', 'an empty database'] as const;
 
 /** Tables without a seller in their key. */
 const GLOBAL_TABLES = [
@@ -64,7 +67,7 @@ export async function migrate(
     await query('SELECT pg_advisory_xact_lock($1)', LOCK_NUMBER);
     const from = await findVersion(query);
     const to = FIRST_VERSION + migrations.length;
-    if (from !== 0) assertKnownVersion(from, to);
+    if (from !== 0) assertKnown(from, to, ...PLACES);
     if (from !== 0 && from < to) await assertNoServers(query);
     const before = await listTables(query);
     const texts = from === 0 ? [SCHEMA, ...migrations] : migrations.slice(from - FIRST_VERSION);
@@ -150,14 +153,10 @@ async function isCitus(query: Query): Promise<boolean> {
   return (await query(`SELECT extname::text FROM pg_extension WHERE extname = 'citus'`)).length > 0;
 }
 
-function assertKnownVersion(version: number, newest: number): void {
-  assertKnown(version, newest, 'The database', 'an empty database');
-}
-
 /** @throws AppError `unavailable` unless the schema is the one of this program, and complete */
 export async function assertSchema(query: Query): Promise<{ readonly isDistributed: boolean }> {
   const version = await findVersion(query);
-  if (version !== 0) assertKnownVersion(version, SCHEMA_VERSION);
+  if (version !== 0) assertKnown(version, SCHEMA_VERSION, ...PLACES);
   if (version < SCHEMA_VERSION) {
     const problem = version === 0 ? 'The database is empty.' : `The database has schema version ${
       version}, and this program needs ${SCHEMA_VERSION}.`;

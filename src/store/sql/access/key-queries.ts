@@ -10,7 +10,8 @@ import {
 
 /** Columns for `mapKey`. */
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
-  revoked_at, last_used_at, last_used_address, last_four, successor_id, created_by`;
+  rate_limit_per_minute, revoked_at, last_used_at, last_used_address, last_four, successor_id,
+  created_by`;
 
 /** All keys end after -1, and revoked ones at 0. */
 const ENDS_LATER = `CASE WHEN revoked_at IS NULL
@@ -72,11 +73,12 @@ export function mapGrant(sellerId: SellerId, row: Row): Grant {
   };
 }
 
-/** A key's permissions, allowed addresses and expiry. */
+/** A key's permissions, allowed addresses, expiry and rate limit. */
 function readGranted(row: Row) {
   return {
     scopes: readText(row, 'scopes').split(' ').filter(isScope),
     addressRanges: readText(row, 'address_ranges').split(' ').filter(Boolean),
     expiresAt: readOptional(row, 'expires_at', readInteger),
+    rateLimitPerMinute: readOptional(row, 'rate_limit_per_minute', readInteger),
   };
 }

@@ -109,9 +109,9 @@ function prepareAddKey(sql: Sql, lived: () => number, noteKey: NoteKey | undefin
   const insert = sql.prepare(`
     INSERT INTO api_key
       (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at,
-        lived_until, last_four, created_by)
+        lived_until, rate_limit_per_minute, last_four, created_by)
     VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :livedUntil,
-      :lastFour, :createdBy)
+      :rateLimitPerMinute, :lastFour, :createdBy)
     RETURNING ${KEY_COLUMNS}`);
 
   return async (
@@ -125,11 +125,11 @@ function prepareAddKey(sql: Sql, lived: () => number, noteKey: NoteKey | undefin
       const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
-    const { name, scopes, addressRanges, expiresAt } = key;
+    const { name, scopes, addressRanges, expiresAt, rateLimitPerMinute } = key;
     const now = { wall: at, lived: lived() };
     return mapKey(await insert.get({
       sellerId, id: nextId(readInteger(seller, 'last_id'), at), ...secret, at, name, expiresAt,
-      createdBy: actor.actorName,
+      rateLimitPerMinute, createdBy: actor.actorName,
       // The key crossed threads as JSON, which has null for undefined.
       lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
       livedUntil: expiresAt == null ? undefined : termFrom(now, expiresAt - at).livedUntil,

@@ -10,7 +10,7 @@ export function grantQueries(db: DatabaseSync) {
   // Not filtered by seller_id: it finds the seller.
   const find = db.prepare(`
     SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at, k.lived_until,
-      s.currency, s.currency_decimals, s.position
+      k.rate_limit_per_minute, s.currency, s.currency_decimals, s.position
     FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
     WHERE k.hash = ? AND k.revoked_at IS NULL AND s.disabled_at IS NULL`);
   return {

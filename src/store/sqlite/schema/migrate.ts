@@ -15,6 +15,7 @@ const SCHEMA = readAsset(new URL('schema.sql', import.meta.url));
 const MIGRATIONS = [
   readAsset(new URL('migration-25.sql', import.meta.url)),
   readAsset(new URL('migration-26.sql', import.meta.url)),
+  readAsset(new URL('migration-27.sql', import.meta.url)),
 ];
 /** The schema version of this program, `user_version` in the header of a database. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
