@@ -111,6 +111,7 @@ export function createAppContext<FeatureOptions extends object>(
     store,
     report,
     basePath,
+    rateLimitPerMinute: perKey,
     description,
     instances: makeInstances<Services>(() => services),
     cursors: makeCursors(store.cursorKey, store.generation),

@@ -19,7 +19,9 @@ import { AppError } from '../domain/error.ts';
 import {
   type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
 } from '../domain/id.ts';
-import { DURATION_LIMIT_MS, KEY_OVERLAP_DEFAULT } from '../domain/limits.ts';
+import {
+  DURATION_LIMIT_MS, KEY_OVERLAP_DEFAULT, RATE_LIMIT_PER_MINUTE_MAX,
+} from '../domain/limits.ts';
 import { parseDuration } from '../domain/time.ts';
 import { integerValidator, invalid } from '../domain/validation.ts';
 import type { AccessStore } from '../store/access-store.ts';
@@ -50,6 +52,10 @@ export interface NewKey {
   readonly allow?: readonly string[];
   /** Default: never. */
   readonly expires?: Date;
+  /**
+   * Requests: 1 to 10,000,000, and at most the shop's `rateLimitPerMinute`. Default: the shop's.
+   */
+  readonly rateLimitPerMinute?: number;
 }
 
 /** A new key: the only time that its secret is known. */
@@ -79,6 +85,7 @@ interface Administered {
   /** @throws AppError `unavailable` once the shop is closed */
   getStore(): AccessStore & AccountStore;
   readonly baseUrl?: string | undefined;
+  readonly rateLimitPerMinute?: number;
   readonly clock?: (() => number) | undefined;
 }
 
@@ -93,6 +100,7 @@ const NEW_KEY: Parsers<NewKey> = {
   scopes: listOf(parseText) as Parse<readonly Scope[]>,
   allow: listOf(parseText),
   expires: parseDate,
+  rateLimitPerMinute: integerValidator(1, RATE_LIMIT_PER_MINUTE_MAX).parse,
 };
 
 const INVITATION_OPTIONS: Parsers<InvitationOptions> = { role: parseRole };
@@ -208,9 +216,11 @@ export class Keys {
    */
   async create(seller: string, key: NewKey): Promise<CreatedKey> {
     const sellerId = getSellerId(seller, 'keys.create');
-    const { name, scopes = [], allow: addressRanges = [], expires }
+    const { name, scopes = [], allow: addressRanges = [], expires, rateLimitPerMinute }
       = readArgument(key, 'keys.create', NEW_KEY, ['name']);
-    const newKey = parseNewApiKey({ name, scopes, addressRanges, expiresAt: expires?.getTime() });
+    const newKey = parseNewApiKey({
+      name, scopes, addressRanges, expiresAt: expires?.getTime(), rateLimitPerMinute,
+    }, this.#shop.rateLimitPerMinute);
     const secret = generateApiKey();
     const created =
       await this.#shop.getStore().createKey(sellerId, toStoredSecret(secret), newKey);
@@ -231,7 +241,7 @@ export class Keys {
   }
 
   /**
-   * Creates a key with the same permissions; the old one expires after an overlap.
+   * Creates a key with the same permissions and limits; the old one expires after an overlap.
    * @param overlapMs Default: 24 hours.
    * @throws AppError `invalid_data`, `not_found`
    * @example

@@ -161,7 +161,7 @@ async function openShop(
   };
   return {
     sellers: new Sellers({ getStore, baseUrl, clock }),
-    keys: new Keys({ getStore }),
+    keys: new Keys({ getStore, rateLimitPerMinute: app.context.rateLimitPerMinute }),
     as: (seller, actOptions = {}) => openCatalogue(app.context, 'as', seller, actOptions),
     subscribe(seller, subscribeOptions, listener) {
       assertOpen();

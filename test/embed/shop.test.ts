@@ -53,6 +53,18 @@ test('administers sellers and keys', async (t) => {
   assert.equal((await shop.sellers.enable(other.id)).disabled_at, null);
 });
 
+test('gives a key a rate limit of its own, up to that of the shop', async (t) => {
+  const { shop, id } = await openShop(t, { rateLimitPerMinute: 60 });
+  const { id: keyId, ...key } = await shop.keys.create(id, { name: 'bot', rateLimitPerMinute: 5 });
+  assert.equal(key.rate_limit_per_minute, 5);
+  assert.equal((await shop.keys.rotate(keyId)).rate_limit_per_minute, 5);
+  assert.equal((await shop.keys.create(id, { name: 'x' })).rate_limit_per_minute, null);
+  for (const rateLimitPerMinute of [0, 1.5, 61, '5' as never, null as never]) {
+    await assert.rejects(shop.keys.create(id, { name: 'x', rateLimitPerMinute }),
+      appError('invalid_data', ['/rateLimitPerMinute']));
+  }
+});
+
 test('invites people to the portal', async (t) => {
   const clock = () => Date.UTC(2026, 0, 2);
   const store = await openStore(t, { folder: makeDataFolder(t), clock });

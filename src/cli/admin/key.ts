@@ -8,13 +8,13 @@ import {
 import { parseDuration } from '../../domain/time.ts';
 import { AppError } from '../../domain/error.ts';
 import { type KeyId, type KeyReference, parseKeyId, type SellerId } from '../../domain/id.ts';
-import { KEY_OVERLAP_DEFAULT } from '../../domain/limits.ts';
+import { KEY_OVERLAP_DEFAULT, RATE_LIMIT_PER_MINUTE_MAX } from '../../domain/limits.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import { listAll } from '../../store/list-all.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
-import { splitList } from '../settings.ts';
+import { readNumber, splitList } from '../settings.ts';
 import { withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
 
@@ -30,6 +30,9 @@ export const createKey: Command = {
     },
     expires: { value: 'DURATION', help: 'lifetime, such as 90d (default: no expiry)' },
     allow: { value: 'LIST', help: 'client addresses or CIDR ranges, comma-separated' },
+    'rate-limit': {
+      value: 'N', help: 'requests per minute, if lower than the server\'s limit per key',
+    },
   },
   async run({ flags, location }) {
     const { name, expires } = flags;
@@ -39,6 +42,8 @@ export const createKey: Command = {
       scopes: readList('scopes', flags['scopes']),
       addressRanges: readList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
+      rateLimitPerMinute: flags['rate-limit'] === undefined ? undefined
+        : readNumber(flags, 'rate-limit', 0, RATE_LIMIT_PER_MINUTE_MAX),
     });
     const secret = generateApiKey();
     const key = await withStore(location, async (store) =>
@@ -62,7 +67,7 @@ export const listKeys: Command = {
 };
 
 export const rotateKey: Command = {
-  summary: 'Replaces a key with a new one with equal permissions; both work during an overlap.',
+  summary: 'Replaces a key with a new one like it; both work during an overlap.',
   operands: ['KEY_ID'],
   flags: {
     overlap: {

@@ -105,6 +105,11 @@ export function maskApiKey({ lastFour }: Pick<ApiKey, 'lastFour'>): string {
   return `${PREFIX}…${lastFour}`;
 }
 
+/** What errors are about that do not say it themselves. */
+const SUBJECTS = new Map([
+  ['/name', 'The key\'s name: '], ['/rateLimitPerMinute', 'Requests per minute: '],
+]);
+
 /**
  * No scopes means all scopes.
  * @param serverRateLimit The server's limit per key, if known, in requests a minute; 0 for none.
@@ -124,10 +129,7 @@ export function parseNewApiKey(
   }
   const most = Math.min(serverRateLimit || Infinity, RATE_LIMIT_PER_MINUTE_MAX);
   const rateLimit = integerValidator(1, most).parse(rateLimitPerMinute ?? 1);
-  if ('error' in rateLimit) {
-    const detail = `Requests per minute: ${rateLimit.error.detail}`;
-    issues.push({ pointer: '/rateLimitPerMinute', ...rateLimit.error, detail });
-  }
+  if ('error' in rateLimit) issues.push({ pointer: '/rateLimitPerMinute', ...rateLimit.error });
   const ranges = parseAddressRanges(input.addressRanges);
   if ('error' in ranges) issues.push({ pointer: '/allow', ...ranges.error });
   else if (issues.length === 0) {
@@ -136,8 +138,8 @@ export function parseNewApiKey(
       name, scopes: grantedScopes, addressRanges: ranges.value, expiresAt, rateLimitPerMinute,
     };
   }
-  const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
-  throw new AppError('invalid_data', first, { issues });
+  const [{ pointer = '', detail } = { detail: '' }] = issues;
+  throw new AppError('invalid_data', `${SUBJECTS.get(pointer) ?? ''}${detail}`, { issues });
 }
 
 /**

@@ -38,23 +38,24 @@ test('creates a key with all scopes, from any address and without expiry by defa
   assert.equal(lastFour, key.slice(-4));
   assert.ok(Math.abs(Date.now() - Date.parse(createdAt)) < 60_000);
   assert.deepEqual(rest, {
-    seller, name: 'Desk', scopes: ALL_SCOPES, allow: [], expires_at: null, revoked_at: null,
-    last_used_at: null, last_used_address: null,
+    seller, name: 'Desk', scopes: ALL_SCOPES, allow: [], expires_at: null,
+    rate_limit_per_minute: null, revoked_at: null, last_used_at: null, last_used_address: null,
   });
 });
 
-test('creates a key with the requested scopes, lifetime and addresses', async (t) => {
+test('creates a key with the requested scopes, lifetime, addresses and rate', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const flags = [
     '--scopes', 'stock:write, products:read', '--expires', '90d',
-    '--allow', '192.0.2.0/24,2001:db8::/32,198.51.100.7',
+    '--allow', '192.0.2.0/24,2001:db8::/32,198.51.100.7', '--rate-limit', '60',
   ];
   await createKey(folder, flags);
   const list = await run(['key', 'list', '--data', folder, '--json']);
   const { keys: [key] } = JSON.parse(list.out);
   assert.deepEqual(key.scopes, ['products:read', 'stock:write']);
   assert.deepEqual(key.allow, ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7/32']);
+  assert.equal(key.rate_limit_per_minute, 60);
   const lifeMs = Date.parse(key.expires_at) - Date.parse(key.created_at);
   assert.ok(Math.abs(lifeMs - 90 * DAY_MS) < 60_000);
 });
@@ -72,7 +73,7 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   const { keys } = JSON.parse(json.out);
   assert.deepEqual(keys.map(({ id }: { id: string }) => id), [first.id, second.id]);
   const [header, ...lines] = table.out.trimEnd().split('\n');
-  assert.match(header ?? '', /^id +seller +name +last_four +scopes +allow +created_at +expires_at/);
+  assert.match(header ?? '', /^id +seller +name +last_four +scopes +allow +created_at +expires_at /);
   assert.deepEqual(lines.map((line) => line.split(' ')[0]), [first.id, second.id]);
   for (const { out, notes } of [json, table]) {
     assert.ok(!(out + notes).includes(first.key));

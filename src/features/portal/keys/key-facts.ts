@@ -20,6 +20,10 @@ export const KEY_FACTS: readonly (
   ['Permissions', ({ scopes }) => scopes.map((scope) => html`<code>${scope}</code> `)],
   ['Expires', ({ expiresAt }, { format }) =>
     expiresAt === undefined ? 'Never' : format.timeElement(expiresAt)],
+  ['Requests per minute', ({ rateLimitPerMinute: own = Infinity }, { format, rateLimit }) => {
+    const limit = Math.min(own, rateLimit || Infinity);
+    return limit === Infinity ? 'No limit' : format.number(limit);
+  }],
   ['Allowed addresses', (key, { rangesShown }) => renderRanges(key, rangesShown)],
   ['Created', ({ createdAt, createdBy }, { format }) =>
     madeBy(format.timeElement(createdAt), createdBy)],
@@ -30,7 +34,8 @@ export async function readKeyContext(
   { account: { sellerId }, format, link }: PageRequest, portal: Portal, rangesShown = Infinity,
 ) {
   const { byKey } = await readDayUsage(portal, sellerId);
-  return { format, link, now: portal.clock(), usage: byKey, rangesShown };
+  const { rateLimitPerMinute: rateLimit } = portal;
+  return { format, link, now: portal.clock(), usage: byKey, rateLimit, rangesShown };
 }
 
 /** The path of a key's page. */

@@ -19,7 +19,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineFormPage } from '../forms/form-page.ts';
 import { type Form, nonceField, readNonce, takeValue } from '../forms/form.ts';
-import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
+import { findEndOfDay, parseTypedWhole, readOverlap } from '../forms/typed-values.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
@@ -63,6 +63,10 @@ const FIELDS: readonly Field[] = [
     hint: `IP addresses or CIDR ranges, one per line, up to ${KEY_ADDRESS_RANGES_LIMIT}: `
       + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Leave empty to allow any address.',
   },
+  {
+    name: 'rateLimitPerMinute', label: 'Requests per minute', inputMode: 'numeric',
+    hint: 'A lower limit than that of other keys. Leave empty for the server\'s limit.',
+  },
 ];
 
 /** GET /portal/keys/new: 200. POST: 200, 400, 409, 422 */
@@ -71,12 +75,18 @@ export const keyForm = defineFormPage<NewApiKey>({
   page: () => ({
     title: 'Create API key', cancel: '/keys', submit: 'Create key', hidden: nonceField(),
   }),
-  read(form, errors, { account }, { clock }) {
+  read(form, errors, { account }, { clock, rateLimitPerMinute: serverRateLimit }) {
     const expiresAt = takeValue(errors, 'day', parseExpiry(form, account, clock()), undefined);
     const scopes = form.getAll('scopes');
     if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
     const addressRanges = form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean);
-    return parseNewApiKey({ name: form.getTrimmed('name'), scopes, addressRanges, expiresAt });
+    const rate = form.getTrimmed('rateLimitPerMinute');
+    const rateLimitPerMinute = rate === '' ? undefined
+      : takeValue(errors, 'rateLimitPerMinute', parseTypedWhole(rate), undefined);
+    const name = form.getTrimmed('name');
+    return parseNewApiKey(
+      { name, scopes, addressRanges, expiresAt, rateLimitPerMinute }, serverRateLimit,
+    );
   },
   async save(key, request, portal, { form }) {
     const { account: { sellerId }, by } = request;

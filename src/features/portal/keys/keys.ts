@@ -90,8 +90,9 @@ export const showKey: Show = async (request, portal) => {
 function renderActions(request: PageRequest, key: ApiKey): Html {
   const path = request.link(pathOf(key));
   return html`<div class="columns">
-    ${card('rotate', 'Rotate', html`<p>Creates a new key with the same permissions. The old key
-      keeps working for the time you choose, so you can replace it in your programs.</p>
+    ${card('rotate', 'Rotate', html`<p>Creates a new key with the same permissions and
+      limits. The old key keeps working for the time you choose, so you can replace it in your
+      programs.</p>
       ${postForm(request, `${path}/rotate`, html`${nonceField()}
         ${renderFields([overlapField('Keep the old key valid for')])}
         <button>Rotate key</button>`)}`)}

@@ -20,16 +20,16 @@ describe('creating a key', () => {
     assertPage(await user.get('/portal/keys/new'));
     const made = await user.submit({
       ...GOOD, scopes: ['products:read', 'stock:write'], allow: '127.0.0.0/8\r\n\r\n ::1 \r\n',
-      expires: '90d',
+      expires: '90d', rateLimitPerMinute: '120',
     });
     assertPage(made);
     const secret = readSecret(made.text);
     assert.equal((await list(server.port, secret)).status, 200);
     const [key] = await listKeys(server, shop);
     assert.deepEqual(
-      [key?.name, key?.scopes, key?.addressRanges, key?.expiresAt],
+      [key?.name, key?.scopes, key?.addressRanges, key?.expiresAt, key?.rateLimitPerMinute],
       ['Cash desk', ['products:read', 'stock:write'], ['127.0.0.0/8', '::1/128'],
-        server.clock.now + 90 * 24 * HOUR_MS],
+        server.clock.now + 90 * 24 * HOUR_MS, 120],
     );
     const [event] = await server.store.listAuditEvents(
       shop.sellerId, { type: undefined, before: undefined, limit: 1 },
@@ -90,6 +90,11 @@ const invalid: readonly [what: string, fields: Fields, at: string, says: RegExp]
   ['an invalid day', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
   ['a past day', { expires: 'day', day: '2026-01-01' }, 'day', /in the past/],
   ['a day beyond ten years', { expires: 'day', day: '2036-01-31' }, 'day', /ten years/],
+  ['no requests per minute', { rateLimitPerMinute: '0' }, 'rateLimitPerMinute', /1 to 6,000/],
+  ["more than the server's limit", { rateLimitPerMinute: '6001' }, 'rateLimitPerMinute',
+    /1 to 6,000/],
+  ['a rate that is no number', { rateLimitPerMinute: 'many' }, 'rateLimitPerMinute',
+    /whole number/],
   ['a day without the option for a date', { day: '2026-02-01' }, 'day', /On a date/],
 ];
 
@@ -114,10 +119,10 @@ test('creates no key from an invalid form', async (t) => {
   await t.test('reports all errors at once', async () => {
     await user.get('/portal/keys/new');
     const { text } = await user.submit({
-      name: '', scopes: undefined, allow: 'here', expires: 'day', day: '',
+      name: '', scopes: undefined, allow: 'here', expires: 'day', day: '', rateLimitPerMinute: 'x',
     });
     const errors = [...text.matchAll(/id="field-(\w+)-fault"/g)].map(([, name]) => name);
-    assert.deepEqual(errors.sort(), ['allow', 'day', 'name', 'scopes']);
+    assert.deepEqual(errors.sort(), ['allow', 'day', 'name', 'rateLimitPerMinute', 'scopes']);
   });
   await t.test('rejects a form that no page has shown', async () => {
     for (const once of [undefined, '', 'x', `${crypto.randomUUID()} `]) {
@@ -165,6 +170,16 @@ describe('the list of keys', () => {
     assertPage(invalid, 400);
     assert.match(readText(invalid.text), /This page link is no longer valid/);
     assert.equal(readList(invalid.text), readList(first.text));
+  });
+
+  test('shows how many requests per minute each key may send', async (t) => {
+    const { server, shop } = await start(t);
+    await shop.user.get('/portal/keys/new');
+    await shop.user.submit({ ...GOOD, rateLimitPerMinute: '120' });
+    const [key] = await listKeys(server, shop);
+    assert.match(readText((await shop.user.get(pathOf(key))).text), /Requests per minute 120 /);
+    const { text } = await shop.user.get('/portal/keys');
+    assert.match(readText(text), /Cash desk.* 120 .*My first key.* 6,000 /);
   });
 
   test('shows when and from where a key was last used', async (t) => {
@@ -305,7 +320,9 @@ test('hides the keys of a shop from other sellers', async (t) => {
 
 async function start(t: Parameters<typeof startServer>[0]) {
   const clock = makeClock();
-  const server = { ...await startServer(t, { portal: true, clock }), clock };
+  const server = { ...await startServer(t, {
+    portal: true, clock, rateLimitPerMinute: 6_000,
+  }), clock };
   return { server, shop: await openShop(server) };
 }
 
