@@ -125,10 +125,10 @@ async function dispatch(
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     record.route = route.path;
-    if (route.scope === undefined) {
+    if (route.scopes === undefined) {
       reply = await route.handle(parseOpenRequest(request, target, route), context);
     } else {
-      const { scope, handle } = route;
+      const { handle } = route;
       caller = await authenticator.authenticate(request, address);
       record.sellerId = caller.sellerId;
       record.keyId = caller.keyId;
@@ -136,9 +136,9 @@ async function dispatch(
       const rate = types.isPromise(decision) ? await decision : decision;
       fields = rate?.fields;
       if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
-      authorize(caller, scope);
+      const scopes = authorize(caller, route.scopes);
       const reauthorize = async () =>
-        authorize(await authenticator.authenticate(request, address), scope);
+        void authorize(await authenticator.authenticate(request, address), scopes);
       const received = {
         request, response, target, record, route, parameters, caller, reauthorize,
       };

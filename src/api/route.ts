@@ -85,7 +85,8 @@ interface CommonRoute extends RoutePattern {
 
 /** A route that needs a key with a scope. */
 export interface KeyRoute extends CommonRoute {
-  readonly scope: Scope;
+  /** One is enough. Each permits all that the later ones do, and the handler checks the rest. */
+  readonly scopes: readonly Scope[];
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>;
 }
 
@@ -94,22 +95,23 @@ export type OpenRequest = Pick<ApiRequest, 'headers' | 'prefix'>;
 
 /** A route that needs no key. */
 interface OpenRoute extends CommonRoute {
-  readonly scope: undefined;
+  readonly scopes: undefined;
   readonly handle: (request: OpenRequest, services: Services) => Promise<Reply>;
 }
 
 export type Route = KeyRoute | OpenRoute;
 
 export function keyRoute(
-  method: string, path: string, scope: Scope, operation: Operation, handle: KeyRoute['handle'],
+  method: string, path: string, scope: Scope | readonly Scope[], operation: Operation,
+  handle: KeyRoute['handle'],
 ): KeyRoute {
-  return { method, path, scope, handle, ...deriveFormats(operation) };
+  return { method, path, scopes: [scope].flat(), handle, ...deriveFormats(operation) };
 }
 
 export function openRoute(
   path: string, operation: Operation, handle: OpenRoute['handle'],
 ): OpenRoute {
-  return { method: 'GET', path, scope: undefined, handle, ...deriveFormats(operation) };
+  return { method: 'GET', path, scopes: undefined, handle, ...deriveFormats(operation) };
 }
 
 /** The query and media types of a route are those of its operation. */

@@ -10,6 +10,7 @@
  * `/portal` and `/metrics`, which are outside the API, belong to the features `portal` and
  * `telemetry`.
  */
+import type { Scope } from '../domain/access/caller.ts';
 import {
   readHealth, readHealthOperation, readReadiness, readReadinessOperation,
 } from './health.ts';
@@ -26,6 +27,8 @@ import { listStockOperation, syncStockOperation } from './stock/stock-operations
 const product = productOperations;
 const PRODUCT = `${PRODUCTS}/{id}`;
 const BY_SKU = `${PRODUCTS}/sku/{sku}`;
+/** With `prices:write`, a key may change the price alone. */
+const PATCH: readonly Scope[] = ['products:write', 'prices:write'];
 
 export const routes: readonly Route[] = [
   keyRoute('GET', PRODUCTS, 'products:read', product.list, listProducts),
@@ -33,12 +36,12 @@ export const routes: readonly Route[] = [
   keyRoute('POST', `${PRODUCTS}/lookup`, 'products:read', product.lookUp, lookUpProducts),
 
   keyRoute('GET', PRODUCT, 'products:read', product.read, readProduct),
-  keyRoute('PATCH', PRODUCT, 'products:write', product.patch, patchProduct),
+  keyRoute('PATCH', PRODUCT, PATCH, product.patch, patchProduct),
   keyRoute('DELETE', PRODUCT, 'products:write', product.delete, deleteProduct),
 
   keyRoute('GET', BY_SKU, 'products:read', product.readBySku, readProduct),
   keyRoute('PUT', BY_SKU, 'products:write', product.putBySku, putProduct),
-  keyRoute('PATCH', BY_SKU, 'products:write', product.patchBySku, patchProduct),
+  keyRoute('PATCH', BY_SKU, PATCH, product.patchBySku, patchProduct),
   keyRoute('DELETE', BY_SKU, 'products:write', product.deleteBySku, deleteProduct),
 
   keyRoute('GET', STOCK, 'products:read', listStockOperation, listStock),

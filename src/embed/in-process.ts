@@ -43,11 +43,11 @@ async function dispatch(
   const { router, store, streams } = context;
   const { method, path, query = {}, headers = {}, idempotencyKey, body } = request;
   const { route, parameters } = router.find(method, path);
-  const { scope } = route;
-  if (scope === undefined) throw new AppError('not_found', `${path} is not for sellers.`);
+  if (route.scopes === undefined) throw new AppError('not_found', `${path} is not for sellers.`);
   const findCaller = () => findProgramCaller(store, host, '');
   const caller = await findCaller();
-  const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
+  const scopes = route.scopes;
+  const reauthorize = async (): Promise<void> => void authorize(await findCaller(), scopes);
   const mediaType = headers['content-type'] ?? '';
   const content = body?.() ?? '';
   const routeRequest: RouteRequest = {

@@ -1,10 +1,13 @@
-/** The scope that each operation of the API requires. */
+/** The scopes that each operation of the API requires, here and in the guide. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Scope, SCOPES } from '../../src/domain/access/caller.ts';
 import { routes } from '../support/routes.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
+
+const GUIDE = new URL('../../src/api/README.md', import.meta.url);
 
 /** Without the beginning of their paths, `/api/v1`. A new operation needs its line here. */
 const OPERATIONS: Readonly<Record<Scope, readonly string[]>> = {
@@ -16,6 +19,9 @@ const OPERATIONS: Readonly<Record<Scope, readonly string[]>> = {
     'POST /products', 'PATCH /products/{id}', 'DELETE /products/{id}',
     'PUT /products/sku/{sku}', 'PATCH /products/sku/{sku}', 'DELETE /products/sku/{sku}',
     'POST /products/import', 'POST /reverts',
+  ],
+  'prices:write': [
+    'PATCH /products/{id}', 'PATCH /products/sku/{sku}', 'POST /products/import',
   ],
   'stock:write': ['POST /stock'],
   'changes:read': [
@@ -31,24 +37,58 @@ const OPERATIONS: Readonly<Record<Scope, readonly string[]>> = {
   ],
 };
 const OPEN = ['GET /healthz', 'GET /readyz', 'GET /openapi.json'];
+/** What `prices:write` alone may import. */
+const QUERIES: Readonly<Record<string, string>> = { 'POST /products/import': '?mode=update' };
 
-test('has no operation whose scope is not listed here', () => {
-  const listed = [...Object.values(OPERATIONS).flat(), ...OPEN];
-  const existing = routes.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`);
-  assert.deepEqual(existing.toSorted(), listed.toSorted());
+/** Each operation, with the scopes of which it requires one. */
+const existing: ReadonlyMap<string, readonly Scope[] | undefined> = new Map(
+  routes.map(({ method, path, scopes }) =>
+    [`${method} ${path.replace('/api/v1', '')}`, scopes]));
+
+test('has no operation whose scopes are not listed here', () => {
+  for (const [operation, scopes] of existing) {
+    const listed = SCOPES.filter((scope) => OPERATIONS[scope].includes(operation));
+    assert.deepEqual(scopes ?? [], listed, operation);
+    assert.equal(OPEN.includes(operation), scopes === undefined, operation);
+  }
+  const listed = new Set([...Object.values(OPERATIONS).flat(), ...OPEN]);
+  assert.deepEqual([...existing.keys()].toSorted(), [...listed].toSorted());
 });
 
 for (const scope of SCOPES) {
-  test(`rejects a key with all scopes but ${scope} where that is required`, async (t) => {
+  test(`lets a key with ${scope} alone request what is listed for it, and no more`, async (t) => {
     const server = await startServer(t);
-    const seller = await server.makeSeller({ scopes: SCOPES.filter((other) => other !== scope) });
-    for (const operation of OPERATIONS[scope]) {
+    const seller = await server.makeSeller({ scopes: [scope] });
+    for (const [operation, scopes] of existing) {
+      if (!scopes) continue;
       const [method = '', path = ''] = operation.split(' ');
+      const query = QUERIES[operation] ?? '';
       const answer = await seller.send({
-        method, path: `/api/v1${path.replaceAll(/\{\w+\}/g, 'none')}`,
+        method, path: `/api/v1${path.replaceAll(/\{\w+\}/g, 'none')}${query}`,
       });
-      const { detail } = assertProblem(answer, 403, 'scope-missing');
-      assert.match(detail, new RegExp(scope), operation);
+      if (scopes.includes(scope)) assert.notEqual(answer.status, 403, operation);
+      else {
+        const { detail } = assertProblem(answer, 403, 'scope-missing');
+        assert.ok(detail.includes(`the scope ${scopes.join(' or ')}.`), detail);
+      }
     }
   });
+
+  test(`lists in the guide what a key with ${scope} may request`, () => {
+    const row = readFileSync(GUIDE, 'utf8').split('\n')
+      .find((line) => line.startsWith(`| \`${scope}\` |`)) ?? '';
+    const [, , requests = ''] = row.split(' | ');
+    const permitted = [...existing].filter(([, scopes]) => scopes?.includes(scope))
+      .map(([operation]) => `\`${operation}\``);
+    assert.equal(requests.replace(/ \|$/, ''), permitted.join(', '));
+  });
 }
+
+test('names in the guide the scopes of each request', () => {
+  const rows = readFileSync(GUIDE, 'utf8').matchAll(/^\| `([A-Z]+) (\/api\S+)` \| ([^|]*) \|/gm);
+  for (const [, method, path = '', cell = ''] of rows) {
+    const operation = `${method} ${path.replace('/api/v1', '')}`;
+    const scopes = [...cell.matchAll(/`(\w+:\w+)`/g)].map(([, scope]) => scope);
+    assert.deepEqual(scopes, existing.get(operation) ?? [], operation);
+  }
+});

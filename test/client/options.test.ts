@@ -168,7 +168,7 @@ test('has an option for every parameter of every route', async () => {
     }
   }
   const missing = [...routes, ...features.flatMap((feature) => feature.routes ?? [])]
-    .filter(({ scope }) => scope !== undefined)
+    .filter(({ scopes }) => scopes !== undefined)
     .flatMap(({ method, path, query }) => {
       const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
       const sent = new Set(requests.filter((request) =>

@@ -53,7 +53,7 @@ async function recordRequests(): Promise<readonly string[]> {
 
 test('has a method for every route that needs a key, and requests no other path', async () => {
   const requests = await recordRequests();
-  const closed = EACH_ROUTE.filter(({ scope }) => scope !== undefined);
+  const closed = EACH_ROUTE.filter(({ scopes }) => scopes !== undefined);
   const patterns = closed.map(({ method, path }) => ({
     name: `${method} ${path}`,
     pattern: new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -65,7 +65,7 @@ test('has a method for every route that needs a key, and requests no other path'
 });
 
 test('omits only the routes without a key', () => {
-  const open = EACH_ROUTE.filter(({ scope }) => scope === undefined).map(({ path }) => path);
+  const open = EACH_ROUTE.filter(({ scopes }) => scopes === undefined).map(({ path }) => path);
   assert.deepEqual(open, ['/healthz', '/readyz', '/api/v1/openapi.json']);
 });
 

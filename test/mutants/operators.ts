@@ -37,7 +37,8 @@ const LITERALS = new Set<SyntaxKind>([
 /** In the tables of routes: what another key or role has instead. */
 const WIDENED: Readonly<Record<string, string>> = {
   "'products:read'": "'changes:read'", "'products:write'": "'products:read'",
-  "'stock:write'": "'products:read'", "'changes:read'": "'products:read'",
+  "'prices:write'": "'products:read'", "'stock:write'": "'products:read'",
+  "'changes:read'": "'products:read'",
   "'webhooks:write'": "'products:read'", "'owner'": "'viewer'", "'editor'": "'viewer'",
 };
 /** The shared part of the portal's routes that not every member may open. */

@@ -52,7 +52,7 @@ const changed: OperationResponse = {
   content,
 };
 
-const patch = jsonOf('ProductPatch', { price: 11, stock: 38 });
+const patch = jsonOf('ProductPatch', { price: 11 });
 
 const operations = groupOperations(tag, {
   list: {
@@ -148,7 +148,7 @@ const operations = groupOperations(tag, {
     summary: 'Change members of a product',
     description: 'A merge patch (RFC 7396): null removes an optional member, or a pair of '
       + '`metadata`. `{"archived":true}` hides the product from lists, and `{"archived":false}` '
-      + 'restores it.',
+      + 'restores it. With the scope `prices:write`, `price` must be the only member.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     request: { [MERGE_PATCH_TYPE]: patch[JSON_TYPE], ...patch },
     responses: { 200: changed },

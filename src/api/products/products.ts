@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
-  findSku, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
+  findOtherMember, findSku, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
 } from '../../domain/catalogue/product.ts';
 import type { Product } from '../../domain/catalogue/product-fields.ts';
 import { toRevision } from '../../domain/revision.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { WrittenProduct } from '../../store/catalogue-store.ts';
+import { authorize } from '../authenticate.ts';
 import { JSON_TYPE } from '../media-types.ts';
 import { type Moment, parseParameters } from '../parameters.ts';
 import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
@@ -49,6 +50,8 @@ export async function putProduct(call: ApiRequest, services: Services): Promise<
 /** PATCH: 200, 400, 404, 409, 412 */
 export async function patchProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const patch = parseProductPatch(await call.readJson(), call.caller.currency);
+  const other = findOtherMember(patch, ['price']);
+  if (other !== undefined) authorize(call.caller, ['products:write'], ` to change /${other}`);
   const precondition = readPrecondition(call.headers);
   const write = toWriteContext(call);
   const outcome = await services.store.patchProduct(write, readTarget(call), patch, precondition);

@@ -5,10 +5,11 @@ import { ACTOR_LIMIT_CODE_POINTS } from '../limits.ts';
 import type { Generation } from '../revision.ts';
 import { lineValidator } from '../validation.ts';
 
-/** Permissions of keys. A key has one or more scopes; a route requires one. */
+/** Permissions of keys. A key has one or more scopes; a route requires one of those it names. */
 export const SCOPES = [
   'products:read',
   'products:write',
+  'prices:write',
   'stock:write',
   'changes:read',
   'webhooks:write',

@@ -5,7 +5,8 @@
 import { type Currency, toMinorUnits } from './currency.ts';
 import { formatMetadata, hasTooManyPairs, mergeMetadata, TOO_MANY_PAIRS } from './metadata.ts';
 import {
-  type NewProduct, type Product, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, type Sku,
+  type NewProduct, type Product, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, type SentFieldName,
+  type Sku,
   skuValidator,
 } from './product-fields.ts';
 import { AppError } from '../error.ts';
@@ -128,6 +129,14 @@ export function applyPatch<Whole extends NewProduct>(before: Whole, patch: Produ
 /** Whether two products are equal in the members that a seller sends. */
 export function isSameProduct(product: NewProduct, other: NewProduct): boolean {
   return SENT_FIELDS.every(({ member }) => (product[member] ?? null) === (other[member] ?? null));
+}
+
+/** The name of a member that a patch or a row has besides these. */
+export function findOtherMember(
+  members: ProductPatch, names: readonly SentFieldName[],
+): SentFieldName | undefined {
+  return SENT_FIELDS.find(({ name, member }) =>
+    members[member] !== undefined && !names.includes(name))?.name;
 }
 
 /** Undefined for a text that is not a valid SKU. */

@@ -11,7 +11,8 @@ import { revertChanges, revertOperation, REVERTS, revertSchemas } from './revert
 export const imports: Feature = {
   routes: [
     keyRoute(
-      'POST', `${PRODUCTS}/import`, 'products:write', importProductsOperation, importProducts,
+      'POST', `${PRODUCTS}/import`, ['products:write', 'prices:write'], importProductsOperation,
+      importProducts,
     ),
     keyRoute('GET', IMPORTS, 'changes:read', listImportsOperation, listImports),
     keyRoute('GET', `${IMPORTS}/{import_id}`, 'changes:read', readImportOperation, readImport),

@@ -3,7 +3,9 @@
  * the OpenAPI operation of the import, and its schemas.
  */
 import type { Caller } from '../../domain/access/caller.ts';
+import { findOtherMember } from '../../domain/catalogue/product.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
+import { authorize } from '../../api/authenticate.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -49,6 +51,10 @@ export async function importProducts(request: ApiRequest, services: Services): P
     const detail = 'Adds later rows of a product to the first one, and mode=create rejects them.';
     throw invalidQuery([{ parameter: 'duplicates', code: 'mismatch', detail }]);
   }
+  const isPricesOnly = !caller.scopes.includes('products:write');
+  if (isPricesOnly && options.mode !== 'update') {
+    authorize(caller, ['products:write'], ' for an import without mode=update');
+  }
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
   return ingestStream(request.openStream, services, () => {
@@ -56,7 +62,7 @@ export async function importProducts(request: ApiRequest, services: Services): P
       store, caller.sellerId, options.duplicates, options.mode,
     );
     return {
-      slices: duplicates.find(reader, chunks),
+      slices: duplicates.find(isPricesOnly ? pricesOnly(reader) : reader, chunks),
       target: options.dry_run
         ? createDryRunTarget(store, caller, options.mode)
         : createWriteTarget(store, caller, options.mode, {
@@ -65,6 +71,23 @@ export async function importProducts(request: ApiRequest, services: Services): P
       batchReport: startReport(reader, duplicates, caller, options.report === 'all'),
     };
   });
+}
+
+/** Rejects rows that have more than the price of a product, for a key that may change no more. */
+function pricesOnly(reader: RowReader): Pick<RowReader, 'read' | 'ignoredColumns'> {
+  return {
+    async* read(chunks) {
+      for await (const rows of reader.read(chunks)) yield rows.map(checkPriceOnly);
+    },
+    get ignoredColumns() { return reader.ignoredColumns; },
+  };
+}
+
+function checkPriceOnly(row: ImportRow): ImportRow {
+  const other = row.content?.product && findOtherMember(row.content.product, ['sku', 'price']);
+  if (other === undefined) return row;
+  const detail = 'This key may change only prices: leave it out, or use one with products:write.';
+  return { ...row, content: { issues: [{ pointer: `/${other}`, code: 'unknown', detail }] } };
 }
 
 type ImportOptions = ReturnType<typeof parseParameters<typeof importParameters>>;
@@ -204,8 +227,9 @@ export const importProductsOperation: Operation = {
     + 'existing product, members that a row omits or leaves blank keep their values, and pairs of '
     + '`metadata` are merged; in CSV they are columns such as `metadata.erp_id`, or a JSON object '
     + 'in a column `metadata`. Columns of Shopify, WooCommerce and Magento exports are recognised. '
-    + 'An error in the file as a whole is a problem response if it is found immediately, and '
-    + 'otherwise the last line of the response.',
+    + 'With the scope `prices:write`, `mode` must be `update`, and a row that has more than SKU, '
+    + 'id and price is rejected. An error in the file as a whole is a problem response if it is '
+    + 'found immediately, and otherwise the last line of the response.',
   query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {

@@ -86,8 +86,8 @@ export function describeApi(
 /** Each once; those that need no key come last. */
 export function listTags(routes: readonly Route[]): readonly Tag[] {
   const ordered = [
-    ...routes.filter(({ scope }) => scope !== undefined),
-    ...routes.filter(({ scope }) => scope === undefined),
+    ...routes.filter(({ scopes }) => scopes !== undefined),
+    ...routes.filter(({ scopes }) => scopes === undefined),
   ];
   return [...new Set(ordered.map(({ operation }) => operation.tag))];
 }
@@ -107,7 +107,7 @@ export function listPathParameters(
 }
 
 function describeOperation(route: Route): Part {
-  const { operation, query, scope } = route;
+  const { operation, query, scopes = [] } = route;
   const { id, tag, summary, description, request, requestHeaders = [] } = operation;
   const headers = requestHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const parameters = [...Object.entries(query).map(describeParameter), ...headers];
@@ -116,8 +116,8 @@ function describeOperation(route: Route): Part {
     tags: [tag.name],
     summary,
     description,
-    // For an apiKey scheme, OpenAPI 3.1 allows role names here: the scope that the key needs.
-    security: scope === undefined ? [] : [{ apiKey: [scope] }],
+    // For an apiKey scheme, OpenAPI 3.1 allows role names here: each is a scope that suffices.
+    security: scopes.map((scope) => ({ apiKey: [scope] })),
     ...(parameters.length > 0 && { parameters }),
     ...(request && {
       requestBody: { required: !operation.isRequestOptional, content: request },
@@ -160,7 +160,7 @@ export function listFields(route: Route, response: OperationResponse): readonly 
     'CacheControl',
     ...(response.content ? ['ContentEncoding'] as const : []),
     ...(response.content || route.method === 'GET' ? ['Vary'] as const : []),
-    ...(route.scope === undefined ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
+    ...(route.scopes === undefined ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
   ];
 }
 

@@ -54,11 +54,11 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
 
 /** Problem statuses of a route: those that follow from the route, and the operation's own. */
 export function listProblems(route: Route): readonly number[] {
-  const { method, path, scope, consumes, produces, operation } = route;
+  const { method, path, scopes, consumes, produces, operation } = route;
   const { requestHeaders = [], problems = [] } = operation;
   return [
     400,
-    ...(scope === undefined ? [] : [401, 403, 429]),
+    ...(scopes === undefined ? [] : [401, 403, 429]),
     ...(path.includes('{') ? [404] : []),
     ...(produces.length > 0 ? [406] : []),
     ...(requestHeaders.includes('IfMatch') ? [412] : []),

@@ -149,7 +149,7 @@ function listAsks(document: Json, route: Route): readonly Naming[] {
   const [, parameter] = /\{(\w+)\}/.exec(route.path) ?? [];
   if (parameter === undefined) {
     // A route without a key has no data of a seller.
-    if (route.scope === undefined) return [['id', () => ({})]];
+    if (route.scopes === undefined) return [['id', () => ({})]];
     const namings = NAMINGS[`${route.method} ${route.path}`];
     assert.ok(namings, `${route.method} ${route.path} has no case here`);
     return namings;

@@ -10,7 +10,8 @@ import { createKey, createSeller } from '../setup.ts';
 const SECRET = /^spk_[0-9A-Za-z]{36}$/;
 const ID = /^key_[0-9a-v]{22}$/;
 const ALL_SCOPES = [
-  'products:read', 'products:write', 'stock:write', 'changes:read', 'webhooks:write',
+  'products:read', 'products:write', 'prices:write', 'stock:write', 'changes:read',
+  'webhooks:write',
 ];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -73,7 +74,8 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   const { keys } = JSON.parse(json.out);
   assert.deepEqual(keys.map(({ id }: { id: string }) => id), [first.id, second.id]);
   const [header, ...lines] = table.out.trimEnd().split('\n');
-  assert.match(header ?? '', /^id +seller +name +last_four +scopes +allow +created_at +expires_at /);
+  assert.match(header ?? '',
+    /^id +seller +name +last_four +scopes +allow +created_at +expires_at +rate_limit_per_minute /);
   assert.deepEqual(lines.map((line) => line.split(' ')[0]), [first.id, second.id]);
   for (const { out, notes } of [json, table]) {
     assert.ok(!(out + notes).includes(first.key));

@@ -5,7 +5,8 @@ import { isScope, SCOPES } from '../../../src/domain/access/caller.ts';
 
 test('recognises every scope', () => {
   assert.deepEqual(SCOPES.filter(isScope), [
-    'products:read', 'products:write', 'stock:write', 'changes:read', 'webhooks:write',
+    'products:read', 'products:write', 'prices:write', 'stock:write', 'changes:read',
+    'webhooks:write',
   ]);
 });
 

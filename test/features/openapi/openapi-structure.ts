@@ -40,7 +40,7 @@ export const STRUCTURE = {
     summary: text,
     description: text,
     security: {
-      type: 'array', maxItems: 1, items: objectOf({ apiKey: { type: 'array', items: text } }),
+      type: 'array', maxItems: 2, items: objectOf({ apiKey: { type: 'array', items: text } }),
     },
     responses: mapOf({ anyOf: [refer('response'), refer('reference')] }, RESPONSES),
   }, {

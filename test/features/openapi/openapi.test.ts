@@ -108,7 +108,7 @@ test('describes every route once, and nothing else', () => {
 });
 
 test('describes the media types, scope and query parameters of every route', () => {
-  for (const { method, path, consumes, produces, scope, query } of routes) {
+  for (const { method, path, consumes, produces, scopes = [], query } of routes) {
     const operation = dig(document, document, 'paths', path, method.toLowerCase());
     const { requestBody, responses, security } = operation;
     const taken = requestBody === undefined ? {} : dig(document, requestBody, 'content');
@@ -116,7 +116,7 @@ test('describes the media types, scope and query parameters of every route', () 
     const given = Object.entries(dig(document, responses)).filter(([status]) => status < '300')
       .flatMap(([, answer]) => listBodies(dig(document, answer)).map(([type]) => type));
     assert.deepEqual([...new Set(given)], produces);
-    assert.deepEqual(security, scope === undefined ? [] : [{ apiKey: [scope] }]);
+    assert.deepEqual(security, scopes.map((scope) => ({ apiKey: [scope] })));
     const parameters = [operation['parameters'] ?? []].flat().map((entry) => dig(document, entry));
     const names = parameters.filter((entry) => entry['in'] === 'query').map(({ name }) => name);
     assert.deepEqual(names, Object.keys(query).map((name) => name.replace('.*', '')));

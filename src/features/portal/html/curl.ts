@@ -18,7 +18,7 @@ export function findRoute({ description }: Pick<Portal, 'description'>, id: stri
  * @param values Path parameters by name.
  */
 export function formatCurl(
-  { method, path, scope, operation }: Route, url: string, key: string,
+  { method, path, scopes, operation }: Route, url: string, key: string,
   values: ReadonlyMap<string, unknown> = new Map(),
 ): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
@@ -27,7 +27,7 @@ export function formatCurl(
   const isPlain = method === 'GET' || (method === 'POST' && content !== undefined);
   return [
     `curl ${isPlain ? '' : `-X ${method} `}${quote(url + filled)}`,
-    ...scope === undefined ? [] : [`-H "x-api-key: ${key}"`],
+    ...scopes === undefined ? [] : [`-H "x-api-key: ${key}"`],
     ...mediaType === undefined ? [] : [`-H ${quote(`content-type: ${mediaType}`)}`],
     ...content === undefined ? [] : [`--data-binary ${quote(formatExamples(content)[0] ?? '')}`],
   ].join(' \\\n  ');

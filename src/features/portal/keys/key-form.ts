@@ -30,6 +30,7 @@ import { getKey, pathOf, renderLastUse } from './key-facts.ts';
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'products:read': 'Read products and stock',
   'products:write': 'Create, import, edit and delete products, and change their stock',
+  'prices:write': 'Change prices only',
   'stock:write': 'Change stock only',
   'changes:read': 'Read and follow the change history and the stock ledger',
   'webhooks:write': 'Read, create, edit and delete webhooks',
@@ -160,16 +161,20 @@ function parseExpiry(
 
 const EXAMPLES_SHOWN = 2;
 /** Example operations, one per scope. */
-const EXAMPLES = ['createProduct', 'listProducts', 'syncStock', 'listChanges', 'listWebhooks'];
+const EXAMPLES = [
+  'createProduct', 'listProducts', 'patchProductBySku', 'syncStock', 'listChanges', 'listWebhooks',
+];
 
 export function renderNewKey(
   { base }: Pick<AnonymousPageRequest, 'base'>, portal: Portal, secret: ApiKeySecret,
   scopes: readonly Scope[] = SCOPES,
 ): Html {
   const examples = EXAMPLES.flatMap((id) => findRoute(portal, id) ?? [])
-    .filter(({ scope }) => scope !== undefined && scopes.includes(scope));
+    .filter((route) => route.scopes?.some((scope) => scopes.includes(scope)));
+  const values = new Map(portal.description.pathParameters.map(({ name, example }) =>
+    [name, example]));
   return card('new-key', 'Your API key', html`<p>Copy it now. You won't see it again.</p>
     ${copyable('key', secret)}
     ${examples.slice(0, EXAMPLES_SHOWN).map((route) => html`<p>${route.operation.summary}:</p>
-      ${copyable(route.operation.id, formatCurl(route, base.url, secret))}`)}`);
+      ${copyable(route.operation.id, formatCurl(route, base.url, secret, values))}`)}`);
 }

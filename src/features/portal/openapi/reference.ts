@@ -76,10 +76,10 @@ function renderGroup({ link }: PageRequest, tag: Tag, routes: readonly Route[]):
     caption: name,
     columns: ['Operation', 'Request', 'Scope'],
     rows: routes.filter(({ operation }) => operation.tag === tag)
-      .map(({ operation: { id, summary }, method, path, scope }) => [
+      .map(({ operation: { id, summary }, method, path, scopes }) => [
         html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
         html`<span class="tag">${method}</span> <code>${path}</code>`,
-        scope === undefined ? 'No key' : html`<code>${scope}</code>`,
+        scopes === undefined ? 'No key' : renderScopes(scopes),
       ]),
   })}`;
 }
@@ -102,7 +102,7 @@ async function readPathValues(
 function renderOperation(
   request: PageRequest, portal: Portal, route: Route, values: ReadonlyMap<string, unknown>,
 ): Html {
-  const { method, path, scope, operation: { description, request: body, responses } } = route;
+  const { method, path, scopes, operation: { description, request: body, responses } } = route;
   const described = new Set<string>(); // schemas already on the page
   const renderBodies = (content: Contents): Html => html`${renderContents(content)}
     ${renderShapes(portal.description.schemas, schemasOf(content), described)}`;
@@ -111,7 +111,7 @@ function renderOperation(
     ${method === 'GET' && html`<p>HEAD is also supported and returns only the headers.</p>`}
     <h2>Try it</h2>
     ${copyable('curl', formatCurl(route, request.base.url, `$${KEY_VARIABLE}`, values))}
-    ${renderKeyNote(request, scope)}
+    ${renderKeyNote(request, scopes)}
     <h2>Parameters</h2>
     ${renderParameters(route, portal)}
     ${body && html`<h2>Request body</h2>
@@ -142,9 +142,15 @@ function schemasOf(content: Contents) {
   return Object.values(content).map(({ schema }) => schema);
 }
 
-function renderKeyNote({ link, may }: PageRequest, scope: string | undefined): Html {
-  if (scope === undefined) return html`<p>No key is required.</p>`;
-  return html`<p>First set a key with the scope <code>${scope}</code> in your shell:
+function renderScopes(scopes: readonly string[]): Content {
+  return scopes.map((scope, n) => html`${n > 0 && ' or '}<code>${scope}</code>`);
+}
+
+function renderKeyNote(
+  { link, may }: PageRequest, scopes: readonly string[] | undefined,
+): Html {
+  if (scopes === undefined) return html`<p>No key is required.</p>`;
+  return html`<p>First set a key with the scope ${renderScopes(scopes)} in your shell:
     <code>${KEY_VARIABLE}=spk_…</code>${may('owner') && html` (<a
     href="${link('/keys/new')}">create a key</a>)`}. Use keys
     on servers only: requests from web pages that carry a key are rejected.</p>`;
