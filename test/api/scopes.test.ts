@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Scope, SCOPES } from '../../src/domain/access/caller.ts';
+import { authorize } from '../../src/api/authenticate.ts';
+import { type Caller, type Scope, SCOPES } from '../../src/domain/access/caller.ts';
 import { routes } from '../support/routes.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
@@ -83,6 +84,20 @@ for (const scope of SCOPES) {
     assert.equal(requests.replace(/ \|$/, ''), permitted.join(', '));
   });
 }
+
+test('ends a request that began with more than its caller still has', () => {
+  const scopes = ['products:write', 'prices:write'] as const;
+  const callerWith = (...own: Scope[]) => ({ scopes: own }) as unknown as Caller; // reads no more
+  for (const [before, after, isAllowed] of [
+    ['products:write', 'prices:write', false], ['products:write', 'products:write', true],
+    ['prices:write', 'products:write', true], ['prices:write', 'prices:write', true],
+    ['prices:write', 'products:read', false],
+  ] as const) {
+    const reauthorize = () => authorize(callerWith(after), authorize(callerWith(before), scopes));
+    if (isAllowed) reauthorize();
+    else assert.throws(reauthorize, { code: 'scope_missing' });
+  }
+});
 
 test('names in the guide the scopes of each request', () => {
   const rows = readFileSync(GUIDE, 'utf8').matchAll(/^\| `([A-Z]+) (\/api\S+)` \| ([^|]*) \|/gm);

@@ -44,6 +44,7 @@ describe('creating a key', () => {
     const { user } = (await start(t)).shop;
     for (const [scope, line] of [
       ['products:read', /curl 'http:\/\/127\.0\.0\.1:\d+\/api\/v1\/products'/],
+      ['prices:write', /curl -X PATCH '.*\/api\/v1\/products\/sku\/MUG-1'.*'\{"price":11\}'/],
       ['changes:read', /\/api\/v1\/changes'/], ['webhooks:write', /\/api\/v1\/webhooks'/],
     ] as const) {
       await user.get('/portal/keys/new');
