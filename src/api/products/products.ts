@@ -3,7 +3,8 @@ import { types } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
-  findOtherMember, findSku, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
+  findOtherMember, findSku, parseNewProduct, parseProductPatch, parseReplacement,
+  type ProductTarget,
 } from '../../domain/catalogue/product.ts';
 import type { Product } from '../../domain/catalogue/product-fields.ts';
 import { toRevision } from '../../domain/revision.ts';

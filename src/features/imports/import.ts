@@ -84,7 +84,9 @@ function pricesOnly(reader: RowReader): Pick<RowReader, 'read' | 'ignoredColumns
 }
 
 function checkPriceOnly(row: ImportRow): ImportRow {
-  const other = row.content?.product && findOtherMember(row.content.product, ['sku', 'price']);
+  const { product } = row.content ?? {};
+  const name = product?.sku === undefined ? 'barcode' : 'sku';
+  const other = product && findOtherMember(product, [name, 'price']);
   if (other === undefined) return row;
   const detail = 'This key may change only prices: leave it out, or use one with products:write.';
   return { ...row, content: { issues: [{ pointer: `/${other}`, code: 'unknown', detail }] } };
@@ -227,9 +229,9 @@ export const importProductsOperation: Operation = {
     + 'existing product, members that a row omits or leaves blank keep their values, and pairs of '
     + '`metadata` are merged; in CSV they are columns such as `metadata.erp_id`, or a JSON object '
     + 'in a column `metadata`. Columns of Shopify, WooCommerce and Magento exports are recognised. '
-    + 'With the scope `prices:write`, `mode` must be `update`, and a row that has more than SKU, '
-    + 'id and price is rejected. An error in the file as a whole is a problem response if it is '
-    + 'found immediately, and otherwise the last line of the response.',
+    + 'With the scope `prices:write`, `mode` must be `update`, and a row that has more than the '
+    + 'price and what names its product is rejected. An error in the file as a whole is a problem '
+    + 'response if it is found immediately, and otherwise the last line of the response.',
   query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {

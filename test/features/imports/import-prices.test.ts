@@ -52,6 +52,18 @@ test('checks lines of NDJSON, duplicate rows and a dry run in the same way', asy
   assert.deepEqual(await list(), [['A', 2, 5], ['B', 1, 5], ['C', 1, 5]]);
 });
 
+test('takes a barcode as the name of a row without a SKU, and as a change with one', async (t) => {
+  const { seller, send, list } = await prepare(t);
+  const barcode = '4006381333931';
+  await seller.create({ sku: 'D', price: 1, stock: 5, barcode });
+  const answer = await send('?mode=update', `{"barcode":"${barcode}","price":7}
+{"sku":"D","barcode":"${barcode}","price":8}\n`, 'application/x-ndjson');
+  const [row = ''] = answer.text.split('\n');
+  const { line, errors: [error] } = JSON.parse(row);
+  assert.deepEqual([line, error.pointer], [2, '/barcode']);
+  assert.deepEqual((await list()).at(-1), ['D', 7, 5]);
+});
+
 test('rejects an import that may create products', async (t) => {
   const { send, list } = await prepare(t);
   for (const query of ['', '?mode=upsert', '?mode=create', '?mode=create&dry_run=true']) {
