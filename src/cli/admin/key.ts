@@ -31,7 +31,8 @@ export const createKey: Command = {
     expires: { value: 'DURATION', help: 'lifetime, such as 90d (default: no expiry)' },
     allow: { value: 'LIST', help: 'client addresses or CIDR ranges, comma-separated' },
     'rate-limit': {
-      value: 'N', help: 'requests per minute, if lower than the server\'s limit per key',
+      value: 'N', range: [1, RATE_LIMIT_PER_MINUTE_MAX],
+      help: 'requests per minute, if lower than the server\'s limit per key',
     },
   },
   async run({ flags, location }) {
@@ -43,7 +44,7 @@ export const createKey: Command = {
       addressRanges: readList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
       rateLimitPerMinute: flags['rate-limit'] === undefined ? undefined
-        : readNumber(flags, 'rate-limit', 0, RATE_LIMIT_PER_MINUTE_MAX),
+        : readNumber(flags, 'rate-limit', 0),
     });
     const secret = generateApiKey();
     const key = await withStore(location, async (store) =>
