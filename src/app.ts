@@ -43,6 +43,8 @@ export interface App {
    * disconnected and key usage is written.
    */
   close(): Promise<void>;
+  /** Closes, and disconnects the clients of in-flight requests: `close` resolves within 1 s. */
+  cut(): void;
 }
 
 /** The core with the given features; `features.ts` composes it with all of them. */
@@ -57,7 +59,7 @@ export function composeApp<FeatureOptions extends object>(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
     if (strict.isPipelinedAfterRejection(request)) return; // its connection is about to close
-    inFlight.begin();
+    const end = inFlight.begin(() => cutResponse(response));
     const record = startRequestRecord(readPeerAddress(request));
     const { onRequestComplete } = options;
     const describe = onRequestComplete && followRequest(request, response, spans);
@@ -73,7 +75,7 @@ export function composeApp<FeatureOptions extends object>(
       report({ id: 'reply', error });
       cutResponse(response);
     } finally {
-      inFlight.end();
+      end();
       try {
         if (describe) onRequestComplete(describe(record, reply));
         if (record.securityEvent) options.onSecurityEvent?.(record);
@@ -97,6 +99,7 @@ export function composeApp<FeatureOptions extends object>(
     },
     inFlightCount: () => inFlight.count,
     drain: () => inFlight.drain(),
+    cut: () => inFlight.cut(),
     async close() {
       await Promise.all([inFlight.close(), ...featurePages.map((pages) => pages.close?.())]);
       lingering.stop();

@@ -19,5 +19,7 @@ export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export type { AccessLogEntry } from './http/request-record.ts';
 export type { ErrorReport } from './http/response/problem.ts';
 export type { BindAddress } from './http/server/bind.ts';
-export type { Listener, ListenOptions as ShopListenOptions } from './http/server/listener.ts';
+export type {
+  Listener, ListenOptions as ShopListenOptions, StopOptions,
+} from './http/server/listener.ts';
 export type { Certificate } from './http/server/tls.ts';

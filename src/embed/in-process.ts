@@ -70,7 +70,7 @@ async function dispatch(
       chunks: headers['content-encoding'] === 'gzip'
         ? decompress(Readable.from(content)) : Readable.from(content),
     }),
-    disconnectSignal: () => call.signal,
+    disconnectSignal: () => call.disconnectSignal(),
     openStream: streams.openerFor({
       key: caller, response: call, record: startRequestRecord(''), reauthorize,
     }),
@@ -82,12 +82,13 @@ async function dispatch(
 class Call extends EventEmitter {
   readonly #context: AppContext;
   readonly #request: ApiRequest;
-  readonly #abortListener: Disposable;
-  #isEnded = false;
+  readonly #abort = new AbortController();
+  /** Its reason says why the call was cut: the caller's, or an AppError `unavailable`. */
+  readonly signal = this.#abort.signal;
+  /** What it does when it ends. */
+  readonly #ending = new DisposableStack();
   /** A reader in this process always takes the next chunk. */
   readonly writableNeedDrain = true;
-  /** Aborted when the caller aborts, or the app closes. */
-  readonly signal: AbortSignal;
 
   constructor(context: AppContext, request: ApiRequest) {
     super();
@@ -96,9 +97,26 @@ class Call extends EventEmitter {
     if (inFlight.closing.aborted) throw shopClosed();
     this.#context = context;
     this.#request = request;
-    inFlight.begin();
-    this.signal = signal ? AbortSignal.any([inFlight.closing, signal]) : inFlight.closing;
-    this.#abortListener = addAbortListener(this.signal, () => this.destroy());
+    this.#ending.defer(inFlight.begin(() => this.#cut(new AppError('unavailable', CUT))));
+    if (signal) this.#ending.use(addAbortListener(signal, () => this.#cut(signal.reason)));
+  }
+
+  get destroyed(): boolean {
+    return this.#ending.disposed;
+  }
+
+  /** For a call that waits for changes: it ends when the shop closes. */
+  disconnectSignal(): AbortSignal {
+    const { closing } = this.#context.inFlight;
+    if (!this.destroyed) {
+      this.#ending.use(addAbortListener(closing, () => this.#cut(shopClosed())));
+    }
+    return this.signal;
+  }
+
+  #cut(reason: unknown): void {
+    this.#abort.abort(reason);
+    this.destroy();
   }
 
   /** Called to cut a stream. */
@@ -110,10 +128,7 @@ class Call extends EventEmitter {
 
   /** Call it once nothing more is read or written. Idempotent. */
   end(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#abortListener[Symbol.dispose]();
-    this.#context.inFlight.end();
+    this.#ending.dispose();
   }
 
   respond({ status, headers, body = '' }: Reply): ApiResponse {
@@ -130,21 +145,38 @@ class Call extends EventEmitter {
   }
 
   async* #read(body: NonNullable<Reply['body']>): AsyncGenerator<Uint8Array, void, void> {
+    if (!isStream(body)) return yield toBytes(body);
     try {
-      for await (const chunk of isStream(body) ? body : [body]) {
-        yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      for (;;) {
+        const { value } = await this.#race(body.next());
+        if (value === undefined) break;
+        yield toBytes(value);
       }
-      this.#request.signal?.throwIfAborted();
-      if (this.signal.aborted) throw shopClosed();
     } catch (error) {
       throw this.toApiError(error);
     } finally {
+      const ended = body.end();
+      if (this.signal.aborted) ended.catch(() => {}); // its source may wait forever
+      else await ended;
       this.end();
     }
   }
 
-  /** The error that a client gets over HTTP. What the program's own code throws stays as it is. */
-  toApiError(error: unknown): unknown {
+  /** Waits for a chunk. @throws the reason of `signal` */
+  async #race<Step>(pending: Promise<Step>): Promise<Step> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    using _listener = addAbortListener(this.signal, () => reject(this.signal.reason));
+    const step = await Promise.race([pending, aborted]);
+    this.signal.throwIfAborted();
+    return step;
+  }
+
+  /**
+   * Why the call was cut, if it was, or else the error that a client gets over HTTP. What the
+   * program's own code throws stays as it is.
+   */
+  toApiError(cause: unknown): unknown {
+    const error: unknown = this.signal.aborted ? this.signal.reason : cause;
     if (!(error instanceof AppError) || error instanceof ApiError) return error;
     const { status, headers, body } = createProblem(error, this.#context.report);
     this.#notify(status, headers);
@@ -158,6 +190,13 @@ class Call extends EventEmitter {
     onResponse?.({ method, url: path, attempt: 1, status, headers: new Headers(fields) });
   }
 }
+
+function toBytes(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+const CUT = 'The shop was closed before this call was complete. What it has written stays: read '
+  + 'the changes, or repeat the call with the same idempotencyKey once the shop is open again.';
 
 export function shopClosed(): AppError {
   return new AppError('unavailable', 'The shop is closed.');

@@ -11,7 +11,10 @@ import { parseText, type Parsers, readArgument, readValue } from '../domain/argu
 import { createApp, features } from '../features.ts';
 import { safeErrorReporter } from '../http/response/problem.ts';
 import type { BindAddress } from '../http/server/bind.ts';
-import { type Listener, listen, type ListenOptions } from '../http/server/listener.ts';
+import { STOP_TIMEOUT_LIMIT_MS } from '../http/limits.ts';
+import {
+  type Listener, listen, type ListenOptions, readDeadline, type StopOptions,
+} from '../http/server/listener.ts';
 import type { Store } from '../store/store.ts';
 import { Keys, Sellers } from './administration.ts';
 import { listenToCommits } from './commit-listener.ts';
@@ -92,15 +95,19 @@ export interface Shop {
    */
   listen(address: BindAddress, options?: ListenOptions): Promise<Listener>;
   /**
-   * Stops subscriptions, rejects new requests, finishes those in flight, and closes the store,
-   * unless it was given. No timer, handle or listener remains. Idempotent. Do not wait for it in a
-   * request or in `onChange`, which it waits for.
+   * Stops subscriptions and live feeds, rejects new requests and calls (`unavailable`), finishes
+   * those in flight, and closes the store, unless it was given. At the deadline, calls that are
+   * still in flight reject with `unavailable`, and connections are reset: a report or an export
+   * that nobody reads would never end. No timer, handle or listener remains. Idempotent; of several
+   * calls, the earliest deadline counts. A request, a call or `onChange` that waits for it is cut
+   * at the deadline.
+   * @throws AppError `invalid_data`
    * @example
    * ```ts
-   * await shop.close();
+   * await shop.close({ deadlineMs: 60_000 });
    * ```
    */
-  close(): Promise<void>;
+  close(options?: StopOptions): Promise<void>;
 }
 
 /**
@@ -138,21 +145,15 @@ async function openShop(
   const listeners = new Set<Listener>();
   const subscriptions = new Set<Subscription>();
   const endListening = onChange && await listenToCommits(store, onChange, report);
-  let closing: Promise<void> | undefined;
-
-  async function close(): Promise<void> {
+  const { close, isClosing } = prepareClose({ app, listeners, subscriptions }, async () => {
     endListening?.();
-    for (const subscription of subscriptions) subscription.stop();
-    await Promise.allSettled([...subscriptions].map(({ done }) => done));
-    app.drain();
-    await Promise.all([...listeners].map((listener) => listener.stop()));
     await Promise.all([app.close(), closeFeatures()]);
     inner.close();
     await closeStore();
-  }
+  });
 
   function assertOpen(): void {
-    if (closing) throw shopClosed();
+    if (isClosing()) throw shopClosed();
   }
 
   const getStore = (): Store => {
@@ -181,11 +182,50 @@ async function openShop(
         ...readArgument(listenOptions, 'listen', LISTEN_OPTIONS),
       });
       listeners.add(listener);
-      if (closing) await listener.stop(); // since then
+      if (isClosing()) await listener.stop(); // since then
       assertOpen();
       return listener;
     },
-    close: () => closing ??= close(),
+    close,
+  };
+}
+
+interface Closable {
+  readonly app: ReturnType<typeof createApp>;
+  readonly listeners: ReadonlySet<Listener>;
+  readonly subscriptions: ReadonlySet<Subscription>;
+}
+
+/** @param release Closes the rest. */
+function prepareClose(
+  { app, listeners, subscriptions }: Closable, release: () => Promise<void>,
+) {
+  const overdue = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    for (const subscription of subscriptions) subscription.stop();
+    const stopped = Promise.allSettled([...subscriptions].map(({ done }) => done));
+    await Promise.race([stopped, overdue.promise]);
+    app.drain();
+    const whenCut = { deadlineMs: STOP_TIMEOUT_LIMIT_MS };
+    await Promise.all([...listeners].map((listener) => listener.stop(whenCut)));
+    await release();
+  }
+
+  function cut(): void {
+    overdue.resolve();
+    app.cut();
+    for (const listener of listeners) void listener.stop({ deadlineMs: 0 });
+  }
+
+  return {
+    isClosing: () => closing !== undefined,
+    async close(options?: StopOptions): Promise<void> {
+      const deadline = setTimeout(cut, readDeadline(options, 'close'));
+      closing ??= close();
+      await closing.finally(() => clearTimeout(deadline));
+    },
   };
 }
 

@@ -145,7 +145,7 @@ test('closes what it has opened if an option is invalid', async (t) => {
       appError('invalid_data'));
   }
   const shop = await createShop({ folder }, { contact: 'api@shop.example' }); // no lock remains
-  t.after(shop.close);
+  t.after(() => shop.close());
   const document = await shop.fetch(new Request('http://host/api/v1/openapi.json'));
   assert.match(await document.text(), /"contact":\{"email":"api@shop\.example"\}/);
 });

@@ -19,6 +19,7 @@ export interface StreamResponse {
   /** Both are undefined for a call within this process. */
   readonly req?: Pick<IncomingMessage, 'httpVersion' | 'method'>;
   readonly socket?: Duplex | null;
+  readonly destroyed: boolean;
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
@@ -68,7 +69,8 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
       const cut = (): void => this.#cut(new AppError('unavailable', detail));
       this.#durationTimer = setTimeout(cut, durationLimitMs).unref();
     }
-    response.once('close', this.#disconnect);
+    if (response.destroyed) this.#disconnect(); // its `close` was before
+    else response.once('close', this.#disconnect);
   }
 
   /** Aborted, with an AppError as reason, when reading and writing must stop. */

@@ -1,8 +1,10 @@
 /** Counts in-flight requests (accepted, not finished), so that a stopping server can drain them. */
 import type { ServerResponse } from 'node:http';
+import { STOP_GRACE_MS } from '../limits.ts';
 
 export class InFlightRequests {
-  #count = 0;
+  /** What cuts each of them. */
+  readonly #cuts = new Set<() => void>();
   readonly #drained = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #isClosed = false;
@@ -23,16 +25,16 @@ export class InFlightRequests {
   }
 
   get count(): number {
-    return this.#count;
+    return this.#cuts.size;
   }
 
-  begin(): void {
-    this.#count += 1;
-  }
-
-  end(): void {
-    this.#count -= 1;
-    if (this.#count === 0 && this.#isClosed) this.#drained.resolve();
+  /** Returns the function that ends the request. Idempotent. @param cut Called by `cut`. */
+  begin(cut: () => void): () => void {
+    this.#cuts.add(cut);
+    return () => {
+      this.#cuts.delete(cut);
+      if (this.#cuts.size === 0 && this.#isClosed) this.#drained.resolve();
+    };
   }
 
   drain(): void {
@@ -43,7 +45,15 @@ export class InFlightRequests {
   close(): Promise<void> {
     this.drain();
     this.#isClosed = true;
-    if (this.#count === 0) this.#drained.resolve();
+    if (this.#cuts.size === 0) this.#drained.resolve();
     return this.#drained.promise;
+  }
+
+  /** Cuts what is in flight. `close` then waits only a moment for code that does not end. */
+  cut(): void {
+    void this.close();
+    for (const cut of this.#cuts) cut();
+    const grace = setTimeout(() => this.#drained.resolve(), STOP_GRACE_MS);
+    void this.#drained.promise.then(() => clearTimeout(grace));
   }
 }

@@ -4,14 +4,17 @@
  */
 import type { RequestListener, Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import { readArgument } from '../../domain/arguments.ts';
 import { isLoopback } from '../../domain/network-address.ts';
+import { integerValidator } from '../../domain/validation.ts';
 import { createServer } from '../../runtime/node-http.ts';
 import { type BindAddress, bind } from './bind.ts';
 import { makeTrustedProxies } from '../request/client-address.ts';
 import { type ConnectionMetrics, limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
-  HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
+  HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_LIMIT_MS,
+  STOP_TIMEOUT_MS,
 } from '../limits.ts';
 import { LingeringConnections } from './lingering-close.ts';
 import { type FindMethods, handleRequests } from './request-rejections.ts';
@@ -36,6 +39,15 @@ interface AppListenOptions extends ListenOptions {
   readonly findMethods?: FindMethods;
 }
 
+/** How to stop a listener, or close a shop. */
+export interface StopOptions {
+  /**
+   * Time for what is in flight, in milliseconds, up to 86,400,000. Default: 8,000, as when `serve`
+   * stops.
+   */
+  readonly deadlineMs?: number;
+}
+
 /** A server that listens. */
 export interface Listener {
   /** The address on which it listens; empty for a Unix socket. */
@@ -44,14 +56,16 @@ export interface Listener {
   readonly port: number;
   /**
    * Stops accepting, and answers requests on connections that it has accepted; these close after
-   * their response, or once they are idle. Resets remaining ones after 8 s.
+   * their response, or once they are idle. Resets remaining ones at the deadline; of several calls,
+   * the earliest deadline counts.
+   * @throws AppError `invalid_data`
    * @example
    * ```ts
    * const listener = await shop.listen({ host: '127.0.0.1', port: 0 });
-   * await listener.stop();
+   * await listener.stop({ deadlineMs: 1_000 });
    * ```
    */
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
   /**
    * Uses another certificate for new connections; existing ones continue.
    * @example
@@ -108,9 +122,9 @@ export async function listen(
   });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their responses
   let unreadable = 0;
-  let isStopping = false;
+  let stopping: Promise<void> | undefined;
   const closeIfStopping: RequestListener = (request, response) => {
-    if (isStopping) response.shouldKeepAlive = false;
+    if (stopping) response.shouldKeepAlive = false;
     handle(request, response);
   };
   handleRequests(server, certificate ? withStrictTransport(closeIfStopping) : closeIfStopping, {
@@ -121,19 +135,32 @@ export async function listen(
   const { address: host, port } = typeof bound === 'object' && bound ? bound : UNIX_SOCKET;
   return {
     host, port,
-    stop() {
-      isStopping = true;
-      release();
-      lingering.stop();
-      return stop(server, connections);
+    async stop(stopOptions) {
+      const deadlineMs = readDeadline(stopOptions);
+      if (!stopping) {
+        release();
+        lingering.stop();
+        stopping = stop(server, connections);
+      }
+      const overdue = setTimeout(connections.resetAll, deadlineMs);
+      await stopping.finally(() => clearTimeout(overdue));
     },
     renew: (renewed) => renewCertificate(server, renewed),
     readMetrics: () => ({ ...connections.readMetrics(), unreadable }),
   };
 }
 
+/** @throws AppError `invalid_data` */
+export function readDeadline(options: unknown = {}, method = 'stop'): number {
+  const { deadlineMs = STOP_TIMEOUT_MS } =
+    readArgument<StopOptions>(options, method, { deadlineMs: parseDeadline });
+  return deadlineMs;
+}
+
+const parseDeadline = integerValidator(0, STOP_TIMEOUT_LIMIT_MS).parse;
+
 function stop(
-  server: Server, { idle, closeSilent, resetAll }: ReturnType<typeof limitConnections>,
+  server: Server, { idle, closeSilent }: ReturnType<typeof limitConnections>,
 ): Promise<void> {
   return new Promise((resolve) => {
     let idleSince = performance.now();
@@ -142,11 +169,9 @@ function stop(
       closeSilent();
       idleSince = performance.now();
     }, STOP_CHECK_INTERVAL_MS);
-    const overdue = setTimeout(resetAll, STOP_TIMEOUT_MS);
     // That of Node's HTTP server would close idle connections at once.
     NetServer.prototype.close.call(server, () => {
       clearInterval(closeIdle);
-      clearTimeout(overdue);
       server.close(); // clears its timers
       resolve();
     });

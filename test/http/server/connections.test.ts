@@ -85,7 +85,7 @@ describe('a connection', () => {
     const { port, stop } = await listen(
       (_, response) => response.end('done'), { host: '127.0.0.1', port: 0 },
     );
-    t.after(stop);
+    t.after(() => stop());
     const opened = Array.from({ length: 300 }, () => openTaken(t, port, '127.0.0.2'));
     assert.equal((await Promise.all(opened)).length, 300);
   });

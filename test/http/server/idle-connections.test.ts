@@ -222,7 +222,7 @@ test('announces its timeout, and keeps a connection for longer than for headers'
   const start = async (options: object): Promise<Socket> => {
     const { port, stop } = await listen((_, response) => response.end('done'),
       { host: '127.0.0.1', port: 0 }, options);
-    t.after(stop);
+    t.after(() => stop());
     return open(t, port, '/');
   };
   assert.equal(KEEP_ALIVE_TIMEOUT_MS, 75_000);
