@@ -24,7 +24,9 @@ import { Compressor } from './http/response/compression.ts';
 import { makeCursors } from './http/cursor.ts';
 import { LingeringConnections } from './http/server/lingering-close.ts';
 import { makePageCache } from './http/response/page-cache.ts';
-import { type ErrorReport, safeErrorReporter } from './http/response/problem.ts';
+import {
+  type ErrorReport, type ErrorReporter, safeErrorReporter,
+} from './http/response/problem.ts';
 import { Router } from './http/router.ts';
 import { StrictRequests } from './http/request/strict-request.ts';
 import { InFlightRequests } from './http/server/in-flight-requests.ts';
@@ -98,7 +100,7 @@ export function createAppContext<FeatureOptions extends object>(
 ) {
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
-  void store.lost?.then((error) => report({ id: randomUUID(), error }));
+  reportLoss(store, report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_FACTOR;
   const basePath = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
@@ -143,4 +145,9 @@ export function createAppContext<FeatureOptions extends object>(
       store, clock, onWriteError: (error) => report({ id: 'key-usage', error }),
     }),
   };
+}
+
+/** In a scope of its own: a store may outlive many apps, and must not keep them in memory. */
+function reportLoss({ lost }: Store, report: ErrorReporter): void {
+  void lost?.then((error) => report({ id: randomUUID(), error }));
 }

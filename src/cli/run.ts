@@ -3,7 +3,6 @@
  * one line. Uses nothing of the process but what `io` gives it, except for `serve`, `demo` and the
  * exit of a command that a signal interrupts.
  */
-import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { AppError } from '../domain/error.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from './command.ts';
 import { commands, explainers } from './commands.ts';
 import { printableLines } from './printable.ts';
+import { VERSION } from '../runtime/version.ts';
 
 /** Returns the exit status of the command: 0, 1 (failure) or 2 (invalid arguments). */
 export async function run(words: readonly string[], io: CommandIo): Promise<number> {
@@ -97,11 +97,9 @@ function noSuchCommand(words: readonly string[], typed: readonly string[]): Usag
 }
 
 function describeVersion(isJson: boolean): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  // The cast: our own manifest has both.
-  const { name, version } = JSON.parse(manifest) as Readonly<Record<'name' | 'version', string>>;
   const node = process.version;
-  return isJson ? JSON.stringify({ version, node }) : `${name} ${version} (Node ${node})`;
+  return isJson ? JSON.stringify({ version: VERSION, node })
+    : `seller-product-api ${VERSION} (Node ${node})`;
 }
 
 function print({ stdout }: CommandIo, text: string): void {

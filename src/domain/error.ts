@@ -55,6 +55,9 @@ interface AppErrorDetails {
   readonly cause?: unknown;
 }
 
+/** Marks the errors of every copy of this module: hot reload loads it again. */
+const MARK = Symbol.for('seller-product-api.AppError');
+
 /** An error that is safe to show: `publicDetail` says what happened and what to do. */
 export class AppError extends Error {
   /** What went wrong. */
@@ -80,6 +83,20 @@ export class AppError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.allow = details.allow;
     this.members = details.members;
+  }
+
+  /** @internal */
+  get [MARK](): true {
+    return true;
+  }
+
+  /**
+   * Recognizes the errors of a store that another copy of this module has opened.
+   * @internal
+   */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this === AppError) return typeof value === 'object' && value !== null && MARK in value;
+    return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }
 

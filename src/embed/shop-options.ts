@@ -14,7 +14,8 @@ import type { BindAddress } from '../http/server/bind.ts';
 import { KEEP_ALIVE_TIMEOUT_LIMIT_MS } from '../http/limits.ts';
 import type { ListenOptions } from '../http/server/listener.ts';
 import type { Certificate } from '../http/server/tls.ts';
-import { openStore as openStoreAt, type StoreLocation } from '../store/open-store.ts';
+import type { StoreLocation } from '../store/open-store.ts';
+import { openSharedStore } from '../store/shared-store.ts';
 import type { Store } from '../store/store.ts';
 import type { CatalogueChange } from './commit-listener.ts';
 
@@ -31,7 +32,7 @@ export type ShopLocation =
     readonly store: ShopStore;
   };
 
-/** A data folder. */
+/** A data folder. Shops on one folder share its store. */
 interface ShopFolder {
   /** Its path; it is created if missing. */
   readonly folder: string;
@@ -108,7 +109,8 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
 
 /**
  * Opens the store of a data folder, which is created if missing, or of a database, for several
- * shops of this process: with different base URLs or sign-ins, for example.
+ * shops of this process: with different base URLs or sign-ins, for example. A folder that is open
+ * already is shared: its store closes once each user has closed it.
  * @throws AppError `invalid_data`; `unavailable` for a location that cannot be used
  * @example
  * ```ts
@@ -128,7 +130,7 @@ export async function openStore(
   const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
     options, 'openStore', { clock: OWN_OPTIONS.clock },
   );
-  return openStoreAt(readLocation(locationOptions, 'openStore'), { clock });
+  return openSharedStore(readLocation(locationOptions, 'openStore'), clock);
 }
 
 /** @throws AppError `invalid_data` */
@@ -158,9 +160,9 @@ export async function openLocation(
     if (path !== undefined) await rm(path, { recursive: true, force: true });
   };
   try {
-    const opened = await openStoreAt(
+    const opened = await openSharedStore(
       path === undefined ? readLocation(locationOptions, 'createShop') : { folder: path },
-      { clock },
+      clock,
     );
     return { store: opened, close: () => opened.close().finally(remove) };
   } catch (error) {

@@ -1,7 +1,8 @@
 /**
  * The shop: the server as an object of the program that embeds it. Sellers and keys are
  * administered here; a seller's catalogue has the methods of the client (`src/client`), without a
- * socket between. Installs no listener, no signal handler and no global variable.
+ * socket between. Installs no listener and no signal handler; its one global variable
+ * lists the open data folders (`store/shared-store.ts`).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppContext } from '../app-context.ts';
@@ -112,7 +113,8 @@ export interface Shop {
 
 /**
  * Opens a shop.
- * @throws AppError `unavailable` for a folder that cannot be used; `invalid_data` for an option
+ * @throws AppError `unavailable` for a folder that cannot be used, or that is open in this
+ *   process with another clock; `invalid_data` for an option
  * @example
  * ```ts
  * import { createShop } from 'seller-product-api';

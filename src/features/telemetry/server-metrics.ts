@@ -12,15 +12,13 @@ import {
 import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { readOpenFileLimit } from '../../http/server/idle-connections.ts';
-import { readAsset } from '../../runtime/asset.ts';
 import { makeHistogram } from '../../runtime/histogram.ts';
 import {
   counter, gauge, type Labels, type MetricFamily, samplesBy,
 } from '../../runtime/metric-family.ts';
+import { VERSION } from '../../runtime/version.ts';
 import type { Log } from './log.ts';
 import { histogram } from './prometheus.ts';
-
-const MANIFEST = readAsset(new URL('../../../package.json', import.meta.url));
 
 interface RouteMetrics {
   readonly durations: ReturnType<typeof makeHistogram>;
@@ -33,7 +31,6 @@ interface RouteMetrics {
 /** Counts requests, samples event-loop delay, and lists all metrics. */
 export class ServerMetrics {
   readonly #log: Log;
-  readonly #version = readVersion();
   readonly #routes = new Map<string, RouteMetrics>();
   /** Requests over a rate limit, by whose limit it was. */
   readonly #limited = { key: 0, portal: 0, address: 0 };
@@ -90,7 +87,7 @@ export class ServerMetrics {
         `Delay of a ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms timer; all requests wait this long.`,
         this.#delays.read()),
       gauge('build_info', 'Versions of this program and of Node; always 1.',
-        [{ labels: { version: this.#version, node: process.version }, value: 1 }]),
+        [{ labels: { version: VERSION, node: process.version }, value: 1 }]),
     ];
   }
 
@@ -196,9 +193,4 @@ async function listProcess(): Promise<MetricFamily[]> {
     gauge('process_max_fds', 'Limit of open files and sockets.',
       maxFiles === Infinity ? [] : maxFiles),
   ];
-}
-
-function readVersion(): string {
-  // The cast: package.json has a version.
-  return (JSON.parse(MANIFEST) as { version: string }).version;
 }
