@@ -147,7 +147,7 @@ async function openShop(
   const listeners = new Set<Listener>();
   const subscriptions = new Set<Subscription>();
   const endListening = onChange && await listenToCommits(store, onChange, report);
-  const { close, isClosing } = prepareClose({ app, listeners, subscriptions }, async () => {
+  const { close, isClosing } = prepareClose(app, listeners, subscriptions, async () => {
     endListening?.();
     await Promise.all([app.close(), closeFeatures()]);
     inner.close();
@@ -192,15 +192,10 @@ async function openShop(
   };
 }
 
-interface Closable {
-  readonly app: ReturnType<typeof createApp>;
-  readonly listeners: ReadonlySet<Listener>;
-  readonly subscriptions: ReadonlySet<Subscription>;
-}
-
 /** @param release Closes the rest. */
 function prepareClose(
-  { app, listeners, subscriptions }: Closable, release: () => Promise<void>,
+  app: ReturnType<typeof createApp>, listeners: ReadonlySet<Listener>,
+  subscriptions: ReadonlySet<Subscription>, release: () => Promise<void>,
 ) {
   const overdue = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;

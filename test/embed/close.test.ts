@@ -135,7 +135,7 @@ test('finishes the calls in flight, with complete reports', async (t) => {
   const list = api.products.list({ limit: 1 });
   await list.next();
   const live = Array.fromAsync(api.changes({ after: 0, live: true }));
-  const closing = shop.close();
+  const closing = shop.close({ deadlineMs: 86_400_000 });
   await assert.rejects(live, isClosed);
   await assert.rejects(api.products.create({ ...MUG, sku: 'LATE' }), isClosed);
   await assert.rejects(list.next(), isClosed); // another request

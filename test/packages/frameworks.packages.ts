@@ -86,7 +86,8 @@ before(async () => {
 after(() => rmSync(project, { recursive: true, force: true }));
 
 test('runs every recipe', () => {
-  assert.deepEqual(new Set(listRecipes()),
+  const others = 'reload-'; // reloading.packages.ts
+  assert.deepEqual(new Set(listRecipes().filter((name) => !name.startsWith(others))),
     new Set(Object.values(RECIPES).map(({ example }) => example)));
 });
 

@@ -77,6 +77,7 @@ export async function startRecipe(
   return { port, key, child, notes: () => notes };
 }
 
+/** Creates a shop in a folder, and a key. */
 export async function createKey(folder: string): Promise<string> {
   const shop = await createShop({ folder });
   const { id } = await shop.sellers.create({ name: 'My shop' });

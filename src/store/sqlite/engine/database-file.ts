@@ -63,10 +63,10 @@ export function prepareCatalogueFile(folder: string): { file: string; key: Serve
 export function prepareFolder(folder: string): void {
   try {
     if (!existsSync(join(folder, CATALOGUE_FILE_NAME))) createFolder(folder);
+    assertOwnFolder(folder);
   } catch (error) {
     throw explainOpening(error, folder);
   }
-  assertOwnFolder(folder);
 }
 
 /** @throws AppError `not_found`, `unavailable` */
