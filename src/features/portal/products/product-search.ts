@@ -50,6 +50,7 @@ export function searchFields({ account: { lowStock } }: PageRequest): readonly F
     },
     { name: 'price_min', label: 'Price from', inputMode: 'decimal' },
     { name: 'price_max', label: 'Price to', inputMode: 'decimal' },
+    { name: 'metadata', label: 'Metadata', hint: 'A name and its value: erp_id=10473' },
     { name: 'archived', label: 'Archived', control: 'select', choices: ARCHIVED },
     { name: 'sort', label: 'Sort by', control: 'select', choices: SORTS },
   ];
@@ -143,6 +144,9 @@ function translate(
       const parsed = parseTypedPrice(text, account.currency, format.decimalMark);
       if ('value' in parsed) parameters.set(field, String(parsed.value));
       else errors.set(field, parsed.error.detail);
+    } else if (field === 'metadata') {
+      const [name = '', ...values] = text.split('=');
+      parameters.set(`metadata.${name.trim()}`, values.join('=').trim());
     } else if (field !== 'stock') {
       parameters.set(field, text);
     } else if (text === 'out') {
@@ -163,7 +167,7 @@ function parseValid(
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
     for (const { parameter = '', detail } of error.issues) {
-      errors.set(parameter, detail);
+      errors.set(parameter.startsWith('metadata.') ? 'metadata' : parameter, detail);
       parameters.delete(parameter);
     }
     return parseListQuery(parameters, caller);

@@ -54,6 +54,18 @@ test('keeps its filters and says so while the search catches up with a large cha
   assert.deepEqual(await list({ user }, '?q=mug'), ['Mug']);
 });
 
+test('finds products by a pair of metadata, and by a barcode with leading zeros', async (t) => {
+  const { user, create } = await openCatalogue(t);
+  await create({ name: 'Mug', metadata: { erp_id: '1=2' }, barcode: '012345678905' });
+  await create({ name: 'Cup', metadata: { erp_id: '3' } });
+  assert.deepEqual(await list({ user }, '?metadata=erp_id+%3D+1%3D2'), ['Mug']);
+  assert.deepEqual(await list({ user }, '?metadata=erp_id%3D3&sort=name'), ['Cup']);
+  assert.deepEqual(await list({ user }, '?q=00012345678905'), ['Mug']);
+  const invalid = await user.get(`${LIST}?metadata=erp_id`);
+  assert.ok(readFieldErrors(invalid)['metadata']);
+  assert.equal(invalid.status, 400);
+});
+
 test('redirects without a session, and hides other shops',
   async (t) => {
     const { server, create, user } = await openCatalogue(t);
