@@ -33,7 +33,10 @@ export interface StockChange {
   readonly sku?: string | undefined;
   /** The id of the product. */
   readonly id?: string | undefined;
-  /** The barcode of the product, with any number of leading zeros; one that only it has. */
+  /**
+   * The barcode of the product, with any number of leading zeros. If several products have it, the
+   * change is `ambiguous`.
+   */
   readonly barcode?: string | undefined;
   /** The new stock: an integer from 0 to 1,000,000,000. */
   readonly set?: number | undefined;

@@ -41,6 +41,7 @@ export interface StockChange {
  * such product. `conflict`: the stock differs from `expect`. `stale`: `sequence` is not above the
  * last one of its source. `insufficient`: there is less stock than the change would remove.
  * `invalid`: the change is invalid, for the reasons in `errors`.
+ * `ambiguous`: several products have the barcode.
  */
 export type StockStatus =
   | 'ok' | 'unchanged' | 'not_found' | 'conflict' | 'stale' | 'insufficient' | 'invalid'
