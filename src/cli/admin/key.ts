@@ -14,7 +14,7 @@ import type { AccessStore } from '../../store/access-store.ts';
 import { listAll } from '../../store/list-all.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
-import { readNumber, splitList } from '../settings.ts';
+import { splitList } from '../settings.ts';
 import { withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
 
@@ -36,15 +36,14 @@ export const createKey: Command = {
     },
   },
   async run({ flags, location }) {
-    const { name, expires } = flags;
+    const { name, expires, 'rate-limit': rate } = flags;
     if (name === undefined) throw new UsageError('Give --name NAME: what the key is used for.');
     const newKey = parseNewApiKey({
       name,
       scopes: readList('scopes', flags['scopes']),
       addressRanges: readList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
-      rateLimitPerMinute: flags['rate-limit'] === undefined ? undefined
-        : readNumber(flags, 'rate-limit', 0),
+      rateLimitPerMinute: rate === undefined ? undefined : Number(rate),
     });
     const secret = generateApiKey();
     const key = await withStore(location, async (store) =>

@@ -39,9 +39,8 @@ describe('the page of an operation', () => {
       const text = readText(page.text);
       const says = (words: string): void => assert.ok(text.includes(words), `${id}: ${words}`);
       says(`${method} ${path}`);
-      for (const scope of operation.security.flatMap(({ apiKey }) => apiKey)) {
-        says(`set a key with the scope ${scope}`);
-      }
+      const scopes = operation.security.flatMap(({ apiKey }) => apiKey);
+      if (scopes.length > 0) says(`set a key with the scope ${scopes.join(' or ')} in your shell`);
       for (const { name, in: place } of parameters) {
         assert.match(text, new RegExp(`${name} (?:required )?${place} `), name);
       }
