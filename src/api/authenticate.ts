@@ -11,7 +11,8 @@ import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api
 import { actorName, type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
 import { listOf, oneOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
+import { parseSellerReference } from '../domain/access/seller.ts';
+import { PROGRAM_KEY_ID } from '../domain/id.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { rateLimited } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
@@ -27,7 +28,7 @@ export type AuthenticateHost =
 
 /** A caller without a key. */
 export interface HostCaller {
-  /** The id of the seller that it acts for, `sel_...`. */
+  /** The seller that it acts for: its id, `sel_...`, or its external id. */
   readonly seller: string;
   /** Default: all. */
   readonly scopes?: readonly Scope[];
@@ -131,9 +132,10 @@ export class Authenticator {
 export async function findProgramCaller(
   store: AccessStore, { seller: id, scopes = SCOPES, actor }: HostCaller, address: string,
 ): Promise<Caller> {
-  const sellerId = parseSellerId(id);
-  const seller = sellerId === undefined ? undefined : await store.findSeller(sellerId);
-  if (!seller) throw new AppError('not_found', `No seller has the id ${JSON.stringify(id)}.`);
+  const reference = parseSellerReference(id);
+  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  if (!seller) throw new AppError('not_found', `No seller has the id or external id ${
+      JSON.stringify(id)}.`);
   if (seller.disabledAt !== undefined) {
     throw new AppError('key_unknown', 'This seller is disabled. Enable the seller first.');
   }

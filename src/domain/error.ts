@@ -9,10 +9,11 @@ export const CONFLICTS: Readonly<Record<ConflictCode, string>> = {
   sku_taken: 'The SKU is already in use',
   limit_reached: 'A limit was reached',
   sync_refused: 'The stock sync was rejected',
+  external_id_taken: 'The external id is already in use',
 };
 
 /** The codes of conflicts. */
-export type ConflictCode = 'sku_taken' | 'limit_reached' | 'sync_refused';
+export type ConflictCode = 'sku_taken' | 'limit_reached' | 'sync_refused' | 'external_id_taken';
 
 /** All error codes, in the order of their HTTP status. */
 export type ErrorCode =

@@ -6,6 +6,8 @@ export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
 /** Products that an error names that have the same barcode; a response has thousands of errors. */
 export const BARCODE_PRODUCTS_NAMED_LIMIT = 5;
+/** The id that an embedding program gives a seller: e-mail addresses, URLs and paths fit. */
+export const EXTERNAL_ID_LIMIT_CODE_POINTS = 200;
 /** Terms of a search; each is a condition, and few products differ in more words. */
 export const SEARCH_TERMS_LIMIT = 8;
 /** Description of a product: two pages of text. */

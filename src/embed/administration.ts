@@ -8,17 +8,15 @@ import {
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import {
-  DEFAULT_CURRENCY, describeSeller, parseNewSeller, type Seller as StoredSeller,
-  type SellerDescription,
+  DEFAULT_CURRENCY, describeSeller, parseNewSeller, parseSellerPatch, parseSellerReference,
+  type Seller as StoredSeller, type SellerDescription,
 } from '../domain/access/seller.ts';
 import {
   listOf, parseText, type Parse, type Parsers, readArgument, readValue,
   wrongArgument,
 } from '../domain/arguments.ts';
 import { AppError } from '../domain/error.ts';
-import {
-  type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
-} from '../domain/id.ts';
+import { type KeyId, type KeyReference, parseKeyId, type SellerId } from '../domain/id.ts';
 import {
   DURATION_LIMIT_MS, KEY_OVERLAP_DEFAULT, RATE_LIMIT_PER_MINUTE_MAX,
 } from '../domain/limits.ts';
@@ -40,6 +38,19 @@ export interface NewSeller {
   readonly name: string;
   /** ISO 4217; all prices of the seller are in it. Default EUR. */
   readonly currency?: string;
+  /**
+   * Your own id of the seller, unique in the shop: 1 to 200 code points, not beginning with
+   * `sel_`. It can be used wherever the seller's id can. Default: none.
+   */
+  readonly externalId?: string;
+}
+
+/** What changes; the currency cannot. */
+export interface SellerChanges {
+  /** 1 to 200 code points. */
+  readonly name?: string;
+  /** As for a new seller; null removes it. */
+  readonly externalId?: string | null;
 }
 
 /** An API key to create. */
@@ -89,7 +100,13 @@ interface Administered {
   readonly clock?: (() => number) | undefined;
 }
 
-const NEW_SELLER: Parsers<NewSeller> = { name: parseText, currency: parseText };
+const NEW_SELLER: Parsers<NewSeller> = {
+  name: parseText, currency: parseText, externalId: parseText,
+};
+
+const SELLER_CHANGES: Parsers<SellerChanges> = {
+  name: parseText, externalId: (value) => (value === null ? { value } : parseText(value)),
+};
 
 const parseDate: Parse<Date> = (value) => (value instanceof Date && !Number.isNaN(value.getTime())
   ? { value } : invalid('type', 'Must be a Date.'));
@@ -118,17 +135,46 @@ export class Sellers {
 
   /**
    * Creates a seller, with an empty catalogue.
-   * @throws AppError `invalid_data`
+   * @throws AppError `invalid_data`, `external_id_taken`
    * @example
    * ```ts
    * const { id } = await shop.sellers.create({ name: 'My shop', currency: 'CHF' });
    * ```
    */
   async create(seller: NewSeller): Promise<Seller> {
-    const { name, currency = DEFAULT_CURRENCY }
+    const { name, currency = DEFAULT_CURRENCY, externalId }
       = readArgument(seller, 'sellers.create', NEW_SELLER, ['name']);
     return describeSeller(
-      await this.#shop.getStore().createSeller(parseNewSeller(name, currency)));
+      await this.#shop.getStore().createSeller(parseNewSeller(name, currency, externalId)));
+  }
+
+  /**
+   * A seller.
+   * @param seller Its id or external id.
+   * @throws AppError `invalid_data`, `not_found`
+   * @example
+   * ```ts
+   * const { name, position } = await shop.sellers.get(seller.id);
+   * ```
+   */
+  async get(seller: string): Promise<Seller> {
+    return describeSeller(await getSeller(this.#shop.getStore(), seller, 'sellers.get'));
+  }
+
+  /**
+   * Changes the name or the external id of a seller.
+   * @throws AppError `invalid_data`, `not_found`, `external_id_taken`
+   * @example
+   * ```ts
+   * const { external_id: own } = await shop.sellers.update(seller.id, { externalId: 'user 7' });
+   * console.log(own); // user 7
+   * ```
+   */
+  async update(seller: string, changes: SellerChanges): Promise<Seller> {
+    const patch = parseSellerPatch(readArgument(changes, 'sellers.update', SELLER_CHANGES));
+    const store = this.#shop.getStore();
+    const { id } = await getSeller(store, seller, 'sellers.update');
+    return describeSeller(await store.updateSeller(id, patch));
   }
 
   /**
@@ -151,8 +197,8 @@ export class Sellers {
    * const { disabled_at: at } = await shop.sellers.disable(seller.id);
    * ```
    */
-  disable(id: string): Promise<Seller> {
-    return this.#setDisabled(id, 'sellers.disable', true);
+  disable(seller: string): Promise<Seller> {
+    return this.#setDisabled(seller, 'sellers.disable', true);
   }
 
   /**
@@ -164,8 +210,8 @@ export class Sellers {
    * console.log(at); // null
    * ```
    */
-  enable(id: string): Promise<Seller> {
-    return this.#setDisabled(id, 'sellers.enable', false);
+  enable(seller: string): Promise<Seller> {
+    return this.#setDisabled(seller, 'sellers.enable', false);
   }
 
   /**
@@ -179,9 +225,9 @@ export class Sellers {
   async invite(seller?: string, options: InvitationOptions = {}): Promise<Invitation> {
     const { baseUrl, clock } = this.#shop;
     const store = this.#shop.getStore();
-    const sellerId = seller === undefined ? undefined : getSellerId(seller, 'sellers.invite');
     const { role } = readArgument(options, 'sellers.invite', INVITATION_OPTIONS);
-    if (sellerId !== undefined && !await store.findSeller(sellerId)) throw unknownSeller();
+    const sellerId = seller === undefined ? undefined
+      : (await getSeller(store, seller, 'sellers.invite')).id;
     if (role && sellerId === undefined) {
       throw wrongArgument('sellers.invite', 'A role needs the id of a seller.');
     }
@@ -189,9 +235,10 @@ export class Sellers {
     return { ...invitation, url: baseUrl === undefined ? null : formatJoinUrl(baseUrl, sellerId) };
   }
 
-  async #setDisabled(id: string, method: string, isDisabled: boolean): Promise<Seller> {
+  async #setDisabled(seller: string, method: string, isDisabled: boolean): Promise<Seller> {
     const store = this.#shop.getStore();
-    return describeSeller(await store.setSellerDisabled(getSellerId(id, method), isDisabled));
+    const { id } = await getSeller(store, seller, method);
+    return describeSeller(await store.setSellerDisabled(id, isDisabled));
   }
 }
 
@@ -206,7 +253,7 @@ export class Keys {
 
   /**
    * Creates a key. Its secret is known only now.
-   * @param seller Its id.
+   * @param seller Its id or external id.
    * @throws AppError `invalid_data`, `not_found`, `limit_reached`
    * @example
    * ```ts
@@ -215,15 +262,15 @@ export class Keys {
    * ```
    */
   async create(seller: string, key: NewKey): Promise<CreatedKey> {
-    const sellerId = getSellerId(seller, 'keys.create');
+    const store = this.#shop.getStore();
     const { name, scopes = [], allow: addressRanges = [], expires, rateLimitPerMinute }
       = readArgument(key, 'keys.create', NEW_KEY, ['name']);
     const newKey = parseNewApiKey({
       name, scopes, addressRanges, expiresAt: expires?.getTime(), rateLimitPerMinute,
     }, this.#shop.rateLimitPerMinute);
     const secret = generateApiKey();
-    const created =
-      await this.#shop.getStore().createKey(sellerId, toStoredSecret(secret), newKey);
+    const { id } = await getSeller(store, seller, 'keys.create');
+    const created = await store.createKey(id, toStoredSecret(secret), newKey);
     return { ...describeKey(created), key: secret };
   }
 
@@ -235,9 +282,9 @@ export class Keys {
    * ```
    */
   async* list(seller: string): AsyncGenerator<Key, void, void> {
-    const sellerId = getSellerId(seller, 'keys.list');
+    const { id } = await getSeller(this.#shop.getStore(), seller, 'keys.list');
     for await (const key of listAll<KeyId, ApiKey>((query) =>
-      this.#shop.getStore().listKeys(sellerId, query))) yield describeKey(key);
+      this.#shop.getStore().listKeys(id, query))) yield describeKey(key);
   }
 
   /**
@@ -272,14 +319,12 @@ export class Keys {
   }
 }
 
-function getSellerId(id: string, method: string): SellerId {
-  const sellerId = parseSellerId(readValue(id, method, parseText));
-  if (sellerId !== undefined) return sellerId;
-  throw unknownSeller();
-}
-
-function unknownSeller(): AppError {
-  return new AppError('not_found', 'No seller has this id. Ids of sellers start with sel_.');
+/** @throws AppError `invalid_data`, `not_found` */
+async function getSeller(store: AccessStore, text: string, method: string): Promise<StoredSeller> {
+  const reference = parseSellerReference(readValue(text, method, parseText));
+  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  if (seller) return seller;
+  throw new AppError('not_found', 'No seller has this id or external id.');
 }
 
 function getKey(id: string, method: string): KeyReference {

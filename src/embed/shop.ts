@@ -43,8 +43,8 @@ export interface Shop {
   /** The API keys of the sellers. */
   readonly keys: Keys;
   /**
-   * The catalogue of a seller, named by its id (`sel_...`), without a key. An id that no seller has
-   * is reported by each call, as `not_found`.
+   * The catalogue of a seller, named by its id (`sel_...`) or external id, without a key. One that
+   * no seller has is reported by each call, as `not_found`.
    * @throws AppError `invalid_data`
    * @example
    * ```ts

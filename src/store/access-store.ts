@@ -5,7 +5,9 @@
 import type { ApiKey, NewApiKey, StoredSecret } from '../domain/access/api-key.ts';
 import type { Requester } from '../domain/access/audit.ts';
 import type { Scope } from '../domain/access/caller.ts';
-import type { NewSeller, Seller, ShopSettings } from '../domain/access/seller.ts';
+import type {
+  NewSeller, Seller, SellerPatch, SellerReference, ShopSettings,
+} from '../domain/access/seller.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 import type { Generation } from '../domain/revision.ts';
@@ -30,8 +32,9 @@ interface KeyContext extends Requester, Pick<WriteContext, 'idempotency'> {}
 export interface AccessStore {
   /** As it was when the store was opened. It changes only while no process has it open. */
   readonly generation: Generation;
+  /** @throws AppError `external_id_taken` */
   createSeller(seller: NewSeller): Promise<Seller>;
-  findSeller(id: SellerId): Promise<Seller | undefined>;
+  findSeller(seller: SellerReference): Promise<Seller | undefined>;
   /** In creation order, but in any order within a millisecond. */
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
   /**
@@ -40,6 +43,8 @@ export interface AccessStore {
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
+  /** @throws AppError `not_found`, `external_id_taken` */
+  updateSeller(id: SellerId, patch: SellerPatch): Promise<Seller>;
   setShopSettings(
     sellerId: SellerId, settings: Partial<ShopSettings>, by: Requester,
   ): Promise<void>;

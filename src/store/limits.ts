@@ -65,6 +65,8 @@ export const CONCURRENT_WRITES_LIMIT = 4;
 /** Stock levels that the writer caches; stock requests name the same products again. */
 export const STOCK_LEVELS_KEPT = 20_000;
 
+/** Sellers whose external ids a process remembers, so that a look-up by one reads one row. */
+export const EXTERNAL_IDS_REMEMBERED = 10_000;
 /** Token buckets per kind of limit; memory is bounded, and the least recently used goes first. */
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
 /** How often a node renews what says that it is alive, and its leases. */

@@ -65,6 +65,47 @@ test('gives a key a rate limit of its own, up to that of the shop', async (t) =>
   }
 });
 
+test('names sellers by external ids wherever an id is accepted', async (t) => {
+  const { shop } = await openShop(t, {
+    authenticate: ({ headers }) => ({ seller: String(headers['x-user']) }),
+  });
+  const created = await shop.sellers.create({ name: 'Seven', externalId: 'user 7' });
+  assert.equal(created.external_id, 'user 7');
+  const mug = await shop.as('user 7').products.create(MUG);
+  const { key } = await shop.keys.create('user 7', { name: 'till' });
+  assert.match(key, /^spk_/);
+  assert.equal((await Array.fromAsync(shop.keys.list('user 7'))).length, 1);
+  assert.match((await shop.sellers.invite('user 7')).code, /-/);
+  assert.ok((await shop.sellers.disable('user 7')).disabled_at);
+  assert.deepEqual(await shop.sellers.enable('user 7'), await shop.sellers.get(created.id));
+  const { done, stop } = shop.subscribe('user 7', { after: 0 }, ({ product_id }) => {
+    assert.equal(product_id, mug.id);
+    stop();
+  });
+  await done;
+  const response = await shop.fetch(new Request(`http://host/api/v1/products/${mug.id}`, {
+    headers: { 'x-user': 'user 7' },
+  }));
+  assert.equal(response.status, 200);
+  assert.equal((await shop.sellers.update('user 7', { externalId: null })).external_id, null);
+  for (const call of [
+    () => shop.sellers.get('user 7'), () => shop.as('user 7').products.get(mug.id),
+    () => Array.fromAsync(shop.keys.list('user 7')), () => shop.sellers.invite('user 7'),
+  ]) await assert.rejects(call, appError('not_found'));
+});
+
+test('renames a seller, and gives no external id twice', async (t) => {
+  const { shop, id } = await openShop(t);
+  const other = await shop.sellers.create({ name: 'Other', externalId: '8' });
+  const renamed = await shop.sellers.update(id, { name: 'New', externalId: '7' });
+  assert.deepEqual([renamed.name, renamed.external_id, renamed.currency], ['New', '7', 'EUR']);
+  await assert.rejects(shop.sellers.create({ name: 'x', externalId: '7' }),
+    appError('external_id_taken'));
+  await assert.rejects(shop.sellers.update('8', { externalId: '7' }),
+    appError('external_id_taken'));
+  assert.deepEqual(await shop.sellers.get('8'), other);
+});
+
 test('invites people to the portal', async (t) => {
   const clock = () => Date.UTC(2026, 0, 2);
   const store = await openStore(t, { folder: makeDataFolder(t), clock });
@@ -210,7 +251,7 @@ test('returns 500, and reports an error, if authenticate returns an invalid valu
   });
   for (const [host, message] of [
     [id, /The caller: Must be an object/],
-    [{ seller: 'sel_x' }, /No seller has the id "sel_x"/],
+    [{ seller: 'sel_x' }, /No seller has the id or external id "sel_x"/],
     [{ seller: id, scope: [] }, /scope: Is not a member/],
     [{ seller: id, scopes: ['products'] }, /scopes: Each: Must be one of: products:read/],
     [{ seller: id, actor: '' }, /actor: /],

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountReference } from '../../src/domain/access/account.ts';
+import { parseSellerPatch } from '../../src/domain/access/seller.ts';
 import { formatProductId, type ProductId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Actor } from '../../src/store/write.ts';
@@ -127,6 +128,8 @@ const STEPS: readonly Step[] = [
     actor.sellerId, makeSecret(), makeNewKey({ name: `new ${name}` }))],
   ['rotates a key', (store, { actor }) => store.rotateKey(actor, makeSecret(), 5_000)],
   ['revokes a key', (store, { actor, by }) => store.revokeKey(actor, by)],
+  ['is renamed', (store, { actor, name }) =>
+    store.updateSeller(actor.sellerId, parseSellerPatch({ name, externalId: `id ${name}` }))],
   ['is disabled', (store, { actor }) => store.setSellerDisabled(actor.sellerId, true)],
   ['sets the low stock', (store, { actor, by }) =>
     store.setShopSettings(actor.sellerId, { lowStock: 9 }, by)],

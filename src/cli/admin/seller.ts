@@ -12,10 +12,12 @@ export const createSeller: Command = {
   summary: 'Creates a seller, who owns one catalogue.',
   operands: ['NAME'],
   flags: {
+    'external-id': { value: 'ID', help: 'your own id of the seller, which no other seller has' },
     currency: { value: 'CODE', help: `ISO 4217 code of all prices (default: ${DEFAULT_CURRENCY})` },
   },
   async run({ operands, flags, location }) {
-    const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY);
+    const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY,
+      flags['external-id']);
     const seller = await withNewStore(location, (store) => store.createSeller(input));
     return {
       document: describeSeller(seller),

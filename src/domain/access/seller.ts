@@ -1,9 +1,9 @@
 /** Sellers: the owners of catalogues. */
 import { type Currency, findCurrency } from '../catalogue/currency.ts';
 import { AppError } from '../error.ts';
-import { formatSellerId, type SellerId } from '../id.ts';
-import { NAME_LIMIT_CODE_POINTS } from '../limits.ts';
-import { validateText } from '../text.ts';
+import { formatSellerId, parseSellerId, type SellerId } from '../id.ts';
+import { EXTERNAL_ID_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { validateIdentifier, validateText, type ValidationError } from '../text.ts';
 import { formatOptionalTime, formatTime } from '../time.ts';
 
 /** Of a seller for whom none is given. */
@@ -17,14 +17,27 @@ export interface ShopSettings {
   readonly requiresTwoFactor: boolean;
 }
 
+/** The id that the program which embeds the server has given a seller. */
+export type ExternalId = string & { readonly [brand]: 'ExternalId' };
+declare const brand: unique symbol;
+
+/** Names a seller: its id, or its external id. */
+export type SellerReference = SellerId | ExternalId;
+
 export interface NewSeller {
   /** 1..200 code points. */
   readonly name: string;
   readonly currency: Currency;
+  /** Unique; null or undefined for none. */
+  readonly externalId?: ExternalId | null | undefined;
 }
+
+/** Undefined members stay as they are. */
+export type SellerPatch = Partial<Pick<NewSeller, 'name' | 'externalId'>>;
 
 /** A seller; times are milliseconds since 1970. */
 export interface Seller extends NewSeller {
+  readonly externalId?: ExternalId;
   readonly id: SellerId;
   /** Position of the last change of the catalogue; 0 before any. */
   readonly position: number;
@@ -39,6 +52,8 @@ export interface SellerDescription {
   readonly id: string;
   /** 1 to 200 code points. */
   readonly name: string;
+  /** The id that the embedding program has given it; null without one. */
+  readonly external_id: string | null;
   /** ISO 4217. */
   readonly currency: string;
   /** Counts the changes of the catalogue. */
@@ -50,11 +65,12 @@ export interface SellerDescription {
 }
 
 export function describeSeller(
-  { id, name, currency, position, createdAt, disabledAt }: Seller,
+  { id, name, externalId, currency, position, createdAt, disabledAt }: Seller,
 ): SellerDescription {
   return {
     id: formatSellerId(id),
     name,
+    external_id: externalId ?? null,
     currency: currency.code,
     position,
     created_at: formatTime(createdAt),
@@ -63,13 +79,43 @@ export function describeSeller(
 }
 
 /** @throws AppError `invalid_data` */
-export function parseNewSeller(name: string, currencyCode: string): NewSeller {
-  const error = validateText(name, NAME_LIMIT_CODE_POINTS);
-  if (error) throw new AppError('invalid_data', `The seller's name: ${error.detail}`);
+export function parseNewSeller(
+  name: string, currencyCode: string, externalId?: string | null,
+): NewSeller {
+  const patch = parseSellerPatch({ name, externalId });
   const currency = findCurrency(currencyCode);
   if (!currency) {
     const hint = 'Give an ISO 4217 code in capitals, such as EUR.';
     throw new AppError('invalid_data', `"${currencyCode}" is not a currency in use. ${hint}`);
   }
-  return { name, currency };
+  return { ...patch, name, currency };
+}
+
+/** @throws AppError `invalid_data` */
+export function parseSellerPatch(
+  { name, externalId }: { readonly name?: string; readonly externalId?: string | null | undefined },
+): SellerPatch {
+  const nameError = name === undefined ? undefined : validateText(name, NAME_LIMIT_CODE_POINTS);
+  if (nameError) throw new AppError('invalid_data', `The seller's name: ${nameError.detail}`);
+  const error = externalId == null ? undefined : validateExternalId(externalId);
+  if (error) throw new AppError('invalid_data', `The seller's external id: ${error.detail}`);
+  return {
+    ...(name !== undefined && { name }),
+    // The cast: it was validated.
+    ...(externalId !== undefined && { externalId: externalId as ExternalId | null }),
+  };
+}
+
+/** Undefined for what no seller can have as its id or external id. */
+export function parseSellerReference(text: string): SellerReference | undefined {
+  // The cast is what the validation proves.
+  return parseSellerId(text) ?? (validateExternalId(text) ? undefined : text as ExternalId);
+}
+
+/** No external id looks like an id, so a reference has one meaning. */
+function validateExternalId(text: string): ValidationError | undefined {
+  if (text.startsWith('sel_')) {
+    return { code: 'format', detail: 'Must not begin with sel_, as the ids of sellers do.' };
+  }
+  return validateIdentifier(text, EXTERNAL_ID_LIMIT_CODE_POINTS);
 }

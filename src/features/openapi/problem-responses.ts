@@ -15,7 +15,11 @@ type Details = ConstructorParameters<typeof AppError>[2];
 
 const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 
-const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
+/** No route has these errors: programs that embed the server get them. */
+type EmbedderCode = 'external_id_taken';
+type RouteCode = Exclude<ErrorCode, EmbedderCode>;
+
+const examples: Readonly<Record<RouteCode, readonly [detail: string, details?: Details]>> = {
   bad_request: ['Send the header "host" once.'],
   invalid_json: ['The body is not JSON: it ends too early.'],
   invalid_data: ['The request body has 1 error.', {
@@ -78,7 +82,7 @@ export function responseName(status: number): string {
 /** The problems by status. */
 export function describeProblems(): ReadonlyMap<number, OperationResponse> {
   // The cast: Object.entries loses the key type.
-  const entries = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
+  const entries = Object.entries(examples) as [RouteCode, (typeof examples)[RouteCode]][];
   const replies = entries.map(([code, [detail, details]]) => {
     const reply = createProblem(new AppError(code, detail, details), () => {});
     return { code, reply, problem: readProblem(reply) };

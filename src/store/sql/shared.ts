@@ -4,7 +4,7 @@ import type { AuditKey } from '../rules/audit.ts';
 import { keyQueries } from './access/key-queries.ts';
 import { usageMutations, usageQueries } from './access/key-usage.ts';
 import { keyMutations, type NoteKey } from './access/keys.ts';
-import { sellerMutations, sellerQueries } from './access/sellers.ts';
+import { sellerMutations, sellerQueries, sellerUpdateMutations } from './access/sellers.ts';
 import { accountMutations, accountQueries, peopleMutations } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
 import {
@@ -64,6 +64,7 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey, lived 
   const sellers = { ...sellerMutations(sql, audit), ...keyMutations(sql, audit, lived, noteKey) };
   return {
     ...sellers,
+    ...sellerUpdateMutations(sql, audit),
     ...usageMutations(sql),
     ...pruningMutations(sql),
     ...idempotencyMutations(sql),

@@ -1,7 +1,10 @@
 /** New sellers: a name and a currency. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import {
+  parseNewSeller, parseSellerPatch, parseSellerReference,
+} from '../../../src/domain/access/seller.ts';
+import { formatSellerId, type SellerId } from '../../../src/domain/id.ts';
 import { catchAppError } from '../validation-errors.ts';
 
 test('keeps the name as given and finds the currency', () => {
@@ -28,5 +31,37 @@ test('rejects an unknown currency, and names it', () => {
     const refusal = catchAppError(() => parseNewSeller('A shop', code));
     assert.equal(refusal.code, 'invalid_data');
     assert.ok(refusal.publicDetail.includes(`"${code}"`), refusal.publicDetail);
+  }
+});
+
+test('accepts an external id of 200 code points, exactly as it is', () => {
+  for (const externalId of ['42', 'a@b.example', 'https://host/users/7?x=y z', '😀'.repeat(200)]) {
+    assert.equal(parseNewSeller('A shop', 'EUR', externalId).externalId, externalId);
+    assert.equal(parseSellerReference(externalId), externalId);
+  }
+  assert.deepEqual(parseSellerPatch({ externalId: null }), { externalId: null });
+  assert.deepEqual(parseSellerPatch({}), {});
+});
+
+test('rejects an external id that looks like an id of ours, or that people cannot see', () => {
+  for (const externalId of [
+    '', ' ', ' 42', '42 ', 'a\u200bb', 'a\nb', 'a\0', '\ud800', '😀'.repeat(201), 'sel_',
+    'sel_x', formatSellerId(7 as SellerId),
+  ]) {
+    for (const parse of [
+      () => parseNewSeller('A shop', 'EUR', externalId), () => parseSellerPatch({ externalId }),
+    ]) {
+      const refusal = catchAppError(parse);
+      assert.equal(refusal.code, 'invalid_data');
+      assert.match(refusal.publicDetail, /^The seller's external id: Must|surrogate/);
+    }
+  }
+});
+
+test('reads a reference as an id if it is one, and as nothing if no seller can have it', () => {
+  const id = 7 as SellerId;
+  assert.equal(parseSellerReference(formatSellerId(id)), id);
+  for (const text of ['', 'sel_7', 'a\0', '\ud800']) {
+    assert.equal(parseSellerReference(text), undefined);
   }
 });

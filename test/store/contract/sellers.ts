@@ -2,12 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import {
+  type ExternalId, parseNewSeller, parseSellerPatch,
+} from '../../../src/domain/access/seller.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeActor, makeNewProduct, makeSeller, type PrepareStore } from './fixture.ts';
 
 export function testSellers(prepare: PrepareStore): void {
+  testExternalIds(prepare);
+  testChangedIds(prepare);
+
   test('starts without sellers', async (t) => {
     const store = await prepare(t)(makeClock());
     assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
@@ -56,13 +61,80 @@ export function testSellers(prepare: PrepareStore): void {
     assert.deepEqual([...first, ...second, ...third].map(({ id }) => id), made);
     assert.deepEqual(await store.listSellers({ after: made[4], limit: 2 }), []);
   });
+}
 
+const id = 'users/7 ü' as ExternalId; // legal
+const newSeller = (externalId: string) => parseNewSeller('A shop', 'EUR', externalId);
+
+function testExternalIds(prepare: PrepareStore): void {
+  test('finds a seller by its external id', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await store.createSeller(newSeller(id)), await makeSeller(store)];
+    assert.equal(one.externalId, id);
+    assert.deepEqual(await store.findSeller(id), one);
+    assert.deepEqual(await store.findSeller(one.id), one);
+    assert.equal(other.externalId, undefined);
+    for (const unknown of ['users/7', 'Users/7 ü', String(one.id), `${id} `]) {
+      assert.equal(await store.findSeller(unknown as ExternalId), undefined);
+    }
+  });
+
+  test('gives an external id to one seller only', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const one = await store.createSeller(newSeller(id));
+    const other = await makeSeller(store);
+    const taken = { code: 'external_id_taken', message: /^Seller sel_\w+ has this external id/ };
+    await assert.rejects(store.createSeller(newSeller(id)), taken);
+    await assert.rejects(store.updateSeller(other.id, { externalId: id }), taken);
+    const rivals = await Promise.allSettled(Array.from({ length: 5 }, () =>
+      store.createSeller(newSeller('rival'))));
+    assert.equal(rivals.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.deepEqual(await store.findSeller(id), one);
+    assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 3);
+  });
+
+}
+
+function testChangedIds(prepare: PrepareStore): void {
   test('shows the position of the last change of a seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await sellThreeProducts(store), await makeSeller(store)];
     const listed = await store.listSellers({ after: undefined, limit: 10 });
     const positions = new Map(listed.map(({ id, position }) => [id, position]));
     assert.deepEqual([positions.get(one), positions.get(other.id)], [3, 0]);
+  });
+
+  test('changes, moves and removes external ids in every process', async (t) => {
+    const open = prepare(t);
+    const [store, second] = [await open(makeClock()), await open(makeClock())];
+    const one = await store.createSeller(newSeller(id));
+    const other = await makeSeller(store);
+    assert.equal((await second.findSeller(id))?.id, one.id);
+    const changed = await store.updateSeller(one.id,
+      parseSellerPatch({ name: 'Zoë', externalId: 'new' }));
+    assert.deepEqual(changed, { ...one, name: 'Zoë', externalId: 'new' });
+    assert.equal(await second.findSeller(id), undefined);
+    await store.updateSeller(other.id, { externalId: id });
+    assert.equal((await second.findSeller(id))?.id, other.id);
+    const { externalId: _, ...nameless } = changed;
+    assert.deepEqual(await store.updateSeller(one.id, { externalId: null }), nameless);
+    assert.equal(await second.findSeller('new' as ExternalId), undefined);
+    assert.deepEqual(await second.findSeller(one.id), nameless);
+  });
+
+  test('logs each change of a seller once, and rejects unknown ids', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const one = await store.createSeller(newSeller(id));
+    assert.deepEqual(await store.updateSeller(one.id, {}), one);
+    assert.deepEqual(await store.updateSeller(one.id, { externalId: id }), one);
+    await store.updateSeller(one.id, { name: 'Zoë' });
+    const [event, ...others] = await store.listAuditEvents(one.id, {
+      type: 'seller_changed', before: undefined, after: undefined, limit: 10,
+    });
+    assert.deepEqual([event?.type, event?.subject, others],
+      ['seller_changed', `name Zoë, external id ${id}`, []]);
+    const unknown = store.updateSeller(5 as SellerId, { name: 'Zoë' });
+    await assert.rejects(unknown, { code: 'not_found' });
   });
 }
 

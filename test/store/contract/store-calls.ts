@@ -271,6 +271,7 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
   deleteWebhook: (store, own, ids) => store.deleteWebhook(own.actor, ids.webhook.id),
   deleteProduct: (store, own, ids) => store.deleteProduct(own.actor, { id: ids.productId }, {}),
   removeAccount: (store, own, ids) => store.removeAccount(accountOf(own, ids)),
+  updateSeller: (store, own) => store.updateSeller(own.sellerId, { name: 'Own name' }),
   setSellerDisabled: (store, own) => store.setSellerDisabled(own.sellerId, true),
 };
 

@@ -3,8 +3,8 @@
  * the caller's seller only, apart from a few statements that are listed here with the reason.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ROOT } from '../../audit/places.ts';
 import { findUnrestricted, type SellerColumns } from './seller-condition.ts';
 import { listSqlLiterals, normalizeSql } from './sql-literals.ts';
@@ -32,6 +32,11 @@ const TOGETHER = 'Commits of several sellers share a statement: each row has its
 const SHARED_EXCEPTIONS: readonly Exception[] = [
   { start: 'SELECT seller_id, account_id FROM account_email WHERE email =', reason: 'A sign-in has'
     + ' only the email address; the password is checked before anything of the account is used.' },
+  { start: 'SELECT seller_id FROM seller_external_id WHERE external_id =', reason: 'The embedding'
+    + ' program names the seller that it acts for by its own id.' },
+  { start: 'SELECT id, name, external_id, currency, currency_decimals, position, created_at,'
+    + ' disabled_at FROM seller WHERE id = ', part: ' AND external_id = ', reason: 'The same: the'
+    + ' seller that had the external id the last time.' },
   { start: 'INSERT INTO seller (', reason: 'Creates the seller.' },
   { start: 'SELECT hash, seller_id, role, name, is_first, expires_at FROM invitation WHERE hash =',
     reason: BY_SECRET },
@@ -39,8 +44,8 @@ const SHARED_EXCEPTIONS: readonly Exception[] = [
   { start: 'DELETE FROM invitation WHERE expires_at <=', reason: EXPIRY },
   { start: 'DELETE FROM invitation WHERE is_first = 1', reason: FIRST_OF_SHOP },
   { start: 'INSERT INTO invitation (', reason: FIRST_OF_SHOP },
-  { start: 'SELECT id, name, currency, currency_decimals, position, created_at, disabled_at'
-    + ' FROM seller WHERE id > ', reason: OPERATOR },
+  { start: 'SELECT id, name, external_id, currency, currency_decimals, position, created_at,'
+    + ' disabled_at FROM seller WHERE id > ', reason: OPERATOR },
   { start: 'SELECT id FROM seller WHERE id > 0 LIMIT 1', reason: OPERATOR },
 ];
 
@@ -96,9 +101,10 @@ export const POSTGRES_UNEXECUTED: readonly Exception[] = [
   { start: 'WHERE full_at <=', reason: 'No rows of sellers; test/store/postgres/nodes/ does it.' },
 ];
 
-/** The column with the seller, by table, of a schema in `src/store/`. */
+/** The column with the seller, by table, of a schema in `src/store/`, with its migrations. */
 export function readSellerColumns(schema: string): SellerColumns {
-  const text = readFileSync(join(ROOT, 'src/store', schema), 'utf8');
+  const files = globSync(join(ROOT, 'src/store', dirname(schema), '*.sql'));
+  const text = files.map((file) => readFileSync(file, 'utf8')).join('\n');
   const tables = [...text.matchAll(/^CREATE TABLE (\w+) \(([^]*?)^\)/gm)];
   const owned = tables.filter(([, , columns = '']) => /^ +seller_id /m.test(columns));
   assert.ok(owned.length > 15, 'the schema was read');

@@ -10,7 +10,7 @@ import { readText } from '../../../src/store/sql/sql.ts';
 /** The tables that are not distributed by the seller: small, or distributed by their own keys. */
 const GLOBAL_TABLES = [
   'account_email', 'invitation', 'key_owner', 'node', 'setting', 'throttle', 'webhook_lease',
-  'lived_time', 'webhook_seller',
+  'lived_time', 'seller_external_id', 'webhook_seller',
 ];
 /** Statements that no request executes: polls, operator commands, and cleanups between tests. */
 const OF_ALL_SELLERS = [

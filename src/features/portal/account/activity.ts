@@ -43,6 +43,7 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   webhook_changed: 'Webhook changed',
   webhook_secret_rotated: 'Webhook secret rotated',
   webhook_deleted: 'Webhook deleted',
+  seller_changed: 'Shop changed',
   seller_disabled: 'Shop disabled',
   seller_enabled: 'Shop enabled',
 };

@@ -166,6 +166,14 @@ const ACCOUNT_SCAN = scanRows(({ of }) => `
     'Signing in does not find the account of {seller} by its e-mail address.'],
 ]);
 
+/** Each seller must be found by its external id. */
+const EXTERNAL_ID_SCAN = scanRows(({ of }) => `
+  SELECT s.id AS seller_id, s.external_id, e.external_id AS found FROM seller AS s
+  LEFT JOIN seller_external_id AS e ON e.seller_id = s.id
+  WHERE ${of('s.id')} ORDER BY s.id`, [
+  ['found IS DISTINCT FROM external_id', '{seller} is not found by its external id.'],
+]);
+
 export const CATALOGUE_CHECKS: readonly CatalogueCheck[] = [
   {
     name: 'positions', subject: 'positions of the history, without a gap', scans: POSITION_SCANS,
@@ -184,7 +192,11 @@ export const CATALOGUE_CHECKS: readonly CatalogueCheck[] = [
   },
   { name: 'imports', subject: 'records of imports, as their changes', scans: [IMPORT_SCAN] },
   { name: 'webhooks', subject: 'positions of webhooks', scans: [WEBHOOK_SCAN] },
-  { name: 'accounts', subject: 'accounts, by their e-mail addresses', scans: [ACCOUNT_SCAN] },
+  {
+    name: 'accounts',
+    subject: 'accounts, by their e-mail addresses, and sellers, by their external ids',
+    scans: [ACCOUNT_SCAN, EXTERNAL_ID_SCAN],
+  },
 ];
 
 /** Its scans are those of `audit-chain.ts`, which need the key. */

@@ -102,6 +102,8 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     /^accounts fault: Signing in does not find the account of sel_\w+ by its e-mail address\.$/],
   ['an account with another e-mail address', "UPDATE account_email SET email = 'x@y.example'",
     /^accounts fault: Signing in does not find the account of sel_\w+ by its e-mail address\.$/],
+  ['a seller without its external id', "UPDATE seller SET external_id = 'x'",
+    /^accounts fault: sel_\w+ is not found by its external id\.$/],
   ['an event that was changed', "UPDATE audit_event SET subject = 'forged' WHERE n = 2",
     /^audit-chain fault: The audit log of sel_\w+ is broken at event 2\.$/],
   ['an event that was removed', 'DELETE FROM audit_event WHERE n = 2',
