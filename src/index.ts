@@ -11,8 +11,8 @@ export {
 export type { CatalogueChange } from './embed/commit-listener.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';
 export type {
-  CreatedKey, Invitation, InvitationOptions, Key, Keys, NewKey, NewSeller, Seller, SellerChanges,
-  Sellers,
+  CreatedKey, DeletedSeller, Invitation, InvitationOptions, Key, Keys, NewKey, NewSeller, Seller,
+  SellerChanges, Sellers,
 } from './embed/administration.ts';
 export type { SellerApi } from './client/seller-client.ts';
 export type { Scope } from './domain/access/caller.ts';

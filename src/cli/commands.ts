@@ -12,6 +12,7 @@ export const commands: CommandTable = new Map<string, () => Promise<Command>>(Ob
   'seller list': async () => (await import('./admin/seller.ts')).listSellers,
   'seller disable': async () => (await import('./admin/seller.ts')).disableSeller,
   'seller enable': async () => (await import('./admin/seller.ts')).enableSeller,
+  'seller delete': async () => (await import('./admin/seller.ts')).deleteSeller,
   'seller reset-password': async () => (await import('./admin/account.ts')).resetPassword,
   'seller reset-totp': async () => (await import('./admin/account.ts')).resetTotp,
   'key create': async () => (await import('./admin/key.ts')).createKey,

@@ -10,10 +10,12 @@ export const CONFLICTS: Readonly<Record<ConflictCode, string>> = {
   limit_reached: 'A limit was reached',
   sync_refused: 'The stock sync was rejected',
   external_id_taken: 'The external id is already in use',
+  seller_enabled: 'The seller is not disabled',
 };
 
 /** The codes of conflicts. */
-export type ConflictCode = 'sku_taken' | 'limit_reached' | 'sync_refused' | 'external_id_taken';
+export type ConflictCode =
+  'sku_taken' | 'limit_reached' | 'sync_refused' | 'external_id_taken' | 'seller_enabled';
 
 /** All error codes, in the order of their HTTP status. */
 export type ErrorCode =

@@ -8,7 +8,8 @@ import {
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import {
-  DEFAULT_CURRENCY, describeSeller, parseNewSeller, parseSellerPatch, parseSellerReference,
+  DEFAULT_CURRENCY, type DeletedSeller, describeDeletedSeller, describeSeller, parseNewSeller,
+  parseSellerPatch, parseSellerReference,
   type Seller as StoredSeller, type SellerDescription,
 } from '../domain/access/seller.ts';
 import {
@@ -31,6 +32,7 @@ import { listAll } from '../store/list-all.ts';
 export type Seller = SellerDescription;
 /** An API key, without its secret. */
 export type Key = KeyDescription;
+export type { DeletedSeller };
 
 /** A seller to create. */
 export interface NewSeller {
@@ -212,6 +214,25 @@ export class Sellers {
    */
   enable(seller: string): Promise<Seller> {
     return this.#setDisabled(seller, 'sellers.enable', false);
+  }
+
+  /**
+   * Deletes all data of a disabled seller, for good. It may take minutes. If it is interrupted, the
+   * seller stays disabled, and the next call continues.
+   * @param seller Its id or external id.
+   * @throws AppError `invalid_data`, `not_found`; `seller_enabled` unless it is disabled
+   * @example
+   * ```ts
+   * await shop.sellers.disable(seller.id);
+   * const { deleted_at: at, note } = await shop.sellers.delete(seller.id);
+   * ```
+   */
+  async delete(seller: string): Promise<DeletedSeller> {
+    const store = this.#shop.getStore();
+    const reference = parseSellerReference(readValue(seller, 'sellers.delete', parseText));
+    const id = typeof reference === 'number' ? reference
+      : (await getSeller(store, seller, 'sellers.delete')).id;
+    return describeDeletedSeller(id, await store.deleteSeller(id));
   }
 
   /**

@@ -43,6 +43,12 @@ export interface AccessStore {
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
+  /**
+   * Deletes all data of a disabled seller, except its id in the audit log of the server. It takes
+   * many steps; a call after one that was interrupted continues. Returns when the deletion began,
+   * in milliseconds since 1970. Idempotent. @throws AppError `not_found`, `seller_enabled`
+   */
+  deleteSeller(id: SellerId): Promise<number>;
   /** @throws AppError `not_found`, `external_id_taken` */
   updateSeller(id: SellerId, patch: SellerPatch): Promise<Seller>;
   setShopSettings(

@@ -111,6 +111,8 @@ export const LEDGER_PRODUCTS_LIMIT = 100;
 /** Changes that one pruning step removes, and the pause after it; writes run in between. */
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
+/** Records or attempts of a seller that one step of its deletion removes; each may have 64 KiB. */
+export const DELETION_STEP_LARGE_ROWS = 25;
 /** Expired idempotency records that each new one removes; the table shrinks as it is used. */
 export const IDEMPOTENCY_PRUNE_STEP = 4;
 /** Expired idempotency records that one pruning step removes; each may have a MiB. */

@@ -101,7 +101,7 @@ test('rejects invalid arguments of the shop', async (t) => {
     [on(sellers, 'update', id, { currency: 'EUR' }), /currency: Is not a member/],
     [on(sellers, 'update', id, { name: null }), /name: Must be a string/],
     [on(sellers, 'update', id, { externalId: 7 }), /externalId: Must be a string/],
-    [on(sellers, 'update', 7, {}), /sellers\.update: Must be a string/],
+    [on(sellers, 'delete', 7), /sellers\.delete: Must be a string/],
     [on(sellers, 'disable'), /sellers\.disable: Must be a string/],
     [on(sellers, 'enable', null), /Must be a string/],
     [on(sellers, 'invite', 7), /sellers\.invite: Must be a string/],

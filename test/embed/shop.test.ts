@@ -94,6 +94,30 @@ test('names sellers by external ids wherever an id is accepted', async (t) => {
   ]) await assert.rejects(call, appError('not_found'));
 });
 
+test('deletes a seller that is disabled', async (t) => {
+  const { shop } = await openShop(t, { clock: () => Date.UTC(2026, 0, 2) });
+  const { id } = await shop.sellers.create({ name: 'Seven', externalId: '7' });
+  const { key } = await shop.keys.create(id, { name: 'till' });
+  const api = shop.as('7');
+  await api.products.create(MUG);
+  await assert.rejects(shop.sellers.delete('7'), appError('seller_enabled'));
+  const live = Array.fromAsync(api.changes({ after: 0, live: true }));
+  live.catch(() => {});
+  await shop.sellers.disable('7');
+  const deleted = await shop.sellers.delete('7');
+  assert.deepEqual([deleted.id, deleted.deleted_at], [id, '2026-01-02T00:00:00.000Z']);
+  assert.match(deleted.note, /Backups/);
+  assert.deepEqual(await shop.sellers.delete(id), deleted);
+  const response = await shop.fetch(new Request('http://host/api/v1/products', {
+    headers: { 'x-api-key': key },
+  }));
+  assert.equal(response.status, 401);
+  await assert.rejects(api.products.create(MUG), appError('not_found'));
+  await assert.rejects(shop.sellers.delete('7'), appError('not_found'));
+  const again = await shop.sellers.create({ name: 'New', externalId: '7' });
+  assert.equal(again.position, 0);
+});
+
 test('renames a seller, and gives no external id twice', async (t) => {
   const { shop, id } = await openShop(t);
   const other = await shop.sellers.create({ name: 'Other', externalId: '8' });

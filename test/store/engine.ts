@@ -15,6 +15,10 @@ export interface EngineData {
   readonly open: OpenStore;
   /** Whether concurrent calls of one store get product ids without gaps. */
   readonly hasExactIds: boolean;
+  /** All rows of all tables, as text, by table. */
+  readTables(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** The folder with the data; undefined without one. */
+  readonly folder?: string;
   /** Asserts that `doctor` finds no fault, on SQLite. */
   assertHealthy(): void;
 }

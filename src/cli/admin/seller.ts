@@ -1,7 +1,7 @@
-/** `seller create`, `list`, `disable` and `enable`. */
+/** `seller create`, `list`, `disable`, `enable` and `delete`. */
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
 import {
-  DEFAULT_CURRENCY, describeSeller, parseNewSeller, type Seller,
+  DEFAULT_CURRENCY, describeDeletedSeller, describeSeller, parseNewSeller, type Seller,
 } from '../../domain/access/seller.ts';
 import { listAll } from '../../store/list-all.ts';
 import { type Command, type Input, type Result, UsageError } from '../command.ts';
@@ -47,6 +47,21 @@ export const enableSeller: Command = {
   summary: 'Enables a disabled seller, with the same keys and account as before.',
   operands: ['SELLER_ID'],
   run: (input) => setDisabled(input, false),
+};
+
+export const deleteSeller: Command = {
+  summary: 'Deletes a disabled seller with all data, for good.',
+  operands: ['SELLER_ID'],
+  flags: { yes: { help: 'confirm that only backups can bring the data back' } },
+  async run({ operands, flags, location }) {
+    const id = readSellerId(operands[0]);
+    if (flags['yes'] === undefined) {
+      throw new UsageError('Only a backup can bring the data of the seller back. Add --yes.');
+    }
+    const deletedAt = await withStore(location, (store) => store.deleteSeller(id));
+    const document = describeDeletedSeller(id, deletedAt);
+    return { document, note: document.note, text: `Deleted seller ${document.id}.` };
+  },
 };
 
 async function setDisabled({ operands, location }: Input, isDisabled: boolean): Promise<Result> {

@@ -11,7 +11,7 @@ export const AUDIT_TYPES = [
   'account_renamed', 'role_changed', 'invitation_created', 'invitation_revoked',
   'key_created', 'key_rotated', 'key_revoked',
   'webhook_created', 'webhook_changed', 'webhook_secret_rotated', 'webhook_deleted',
-  'seller_changed', 'seller_disabled', 'seller_enabled',
+  'seller_changed', 'seller_disabled', 'seller_enabled', 'seller_deleted',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 

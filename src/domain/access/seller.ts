@@ -78,6 +78,24 @@ export function describeSeller(
   };
 }
 
+/** What remains of a seller. */
+export interface DeletedSeller {
+  readonly id: string;
+  /** When the deletion began (RFC 3339). */
+  readonly deleted_at: string;
+  /** Where the data can still be. */
+  readonly note: string;
+}
+
+export function describeDeletedSeller(id: SellerId, deletedAt: number): DeletedSeller {
+  return {
+    id: formatSellerId(id),
+    deleted_at: formatTime(deletedAt),
+    note: 'Backups and other copies from before still contain the data until you delete them, and '
+      + 'PostgreSQL keeps it in its files until it has vacuumed them.',
+  };
+}
+
 /** @throws AppError `invalid_data` */
 export function parseNewSeller(
   name: string, currencyCode: string, externalId?: string | null,

@@ -16,7 +16,7 @@ type Details = ConstructorParameters<typeof AppError>[2];
 const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 
 /** No route has these errors: programs that embed the server get them. */
-type EmbedderCode = 'external_id_taken';
+type EmbedderCode = 'external_id_taken' | 'seller_enabled';
 type RouteCode = Exclude<ErrorCode, EmbedderCode>;
 
 const examples: Readonly<Record<RouteCode, readonly [detail: string, details?: Details]>> = {

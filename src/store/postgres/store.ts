@@ -10,6 +10,7 @@ import { makeLivedTime } from '../../runtime/clock.ts';
 import { NODE_INTERVALS, openDelivery } from '../nodes/webhook-leases.ts';
 import { deriveAuditKey } from '../rules/audit.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
+import { deleteSeller } from '../rules/history/pruning-jobs.ts';
 import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
 import { describeCall, familyOf, type RunMutation } from '../rules/mutations/registry.ts';
@@ -106,7 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...secretMethods({ key, queries, run }),
       ...searchMethods(slowQuery, exports), ...categoryQueries(slowSql),
       ...webhookMethods({ key, queries, clock, run }),
-      joinDelivery: delivery.join,
+      joinDelivery: delivery.join, deleteSeller: (sellerId) => deleteSeller(run, sellerId),
       ...makeThrottles(limits),
       rateLeases: makeRateLeases(limits, nodeCount.read),
       importJobs: importJobs(sql, DATABASE_TIME),
@@ -182,6 +183,7 @@ function prepareRun(options: RunOptions): RunMutation {
       run: (sql, { wall: at, lived }) => {
         const mutations = sharedMutations(sql, {
           auditKey, positions: positionsIn(sql), noteKey: noteKeyIn(sql), lived: () => lived,
+          ownTables: ['import_job', 'key_owner', 'rate_lease', 'webhook_seller'],
         });
         return mutations[name as keyof SharedMutations](input as never, at);
       },

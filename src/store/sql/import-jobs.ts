@@ -16,7 +16,7 @@ export function importJobs(sql: Sql, now: string): ImportJobStore {
   const files = prepareFiles(sql);
   return {
     createJob: async ({ sellerId, id }) => {
-      await create.run({ sellerId, id });
+      if (await create.run({ sellerId, id }) === 0) throw deleted();
     },
     async findJob({ sellerId, id }) {
       const row = await find.get({ sellerId, id });
@@ -54,7 +54,7 @@ function prepare(sql: Sql, now: string) {
     create: sql.prepare(`
       INSERT INTO import_job (seller_id, id, version, is_running, is_cancelled, size_bytes,
         created_at, seen_at)
-      VALUES (:sellerId, :id, 0, 1, 0, 0, ${now}, ${now})`),
+      SELECT id, :id, 0, 1, 0, 0, ${now}, ${now} FROM seller WHERE id = :sellerId`),
     find: sql.prepare(`
       SELECT ${columns} FROM import_job WHERE ${isJob} AND content IS NOT NULL`),
     list: sql.prepare(`

@@ -4,6 +4,7 @@ import type { AuditKey } from '../rules/audit.ts';
 import { keyQueries } from './access/key-queries.ts';
 import { usageMutations, usageQueries } from './access/key-usage.ts';
 import { keyMutations, type NoteKey } from './access/keys.ts';
+import { prepareAssertSeller, sellerDeletionMutations } from './access/seller-deletion.ts';
 import { sellerMutations, sellerQueries, sellerUpdateMutations } from './access/sellers.ts';
 import { accountMutations, accountQueries, peopleMutations } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
@@ -51,6 +52,8 @@ interface Environment {
   readonly auditKey: AuditKey;
   readonly positions: WebhookEnvironment['positions'];
   readonly noteKey?: NoteKey;
+  /** The tables with rows of sellers that other engines do not have. */
+  readonly ownTables?: readonly string[];
   /** The lived time of the transaction. */
   readonly lived: () => number;
 }
@@ -59,12 +62,16 @@ interface Environment {
  * A mutation takes its input and the commit time, and returns its outcome. It may run twice, so its
  * only effects are in the database.
  */
-export function sharedMutations(sql: Sql, { auditKey, positions, noteKey, lived }: Environment) {
+export function sharedMutations(
+  sql: Sql, { auditKey, positions, noteKey, lived, ownTables = [] }: Environment,
+) {
   const audit = prepareAuditLog(sql, auditKey);
+  const assertSeller = prepareAssertSeller(sql);
   const sellers = { ...sellerMutations(sql, audit), ...keyMutations(sql, audit, lived, noteKey) };
   return {
     ...sellers,
     ...sellerUpdateMutations(sql, audit),
+    ...sellerDeletionMutations(sql, audit, ownTables),
     ...usageMutations(sql),
     ...pruningMutations(sql),
     ...idempotencyMutations(sql),
@@ -81,7 +88,10 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey, lived 
     ...columnMappingMutations(sql),
     ...savedFilterMutations(sql),
     ...{
-      noteAuditEvent: ([event], at) => audit.add(event, at),
+      async noteAuditEvent([event], at) {
+        if (event.sellerId != null) await assertSeller(event.sellerId);
+        await audit.add(event, at);
+      },
     } satisfies Partial<MutationsOf<AccountStore>>,
   };
 }

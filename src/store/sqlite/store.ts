@@ -7,6 +7,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { prepareWatch } from '../rules/watching/catalogue-watchers.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
+import { deleteSeller } from '../rules/history/pruning-jobs.ts';
 import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
 import type { RunMutation } from '../rules/mutations/registry.ts';
@@ -89,11 +90,11 @@ async function open(
       ...makeMemoryThrottles(clock),
       ...webhooks,
       createWebhook: (...args) => webhooks.createWebhook(...args).finally(delivery.noteWebhook),
-      joinDelivery: delivery.join,
+      deleteSeller: (sellerId) => deleteSeller(run, sellerId, () => search.forget(sellerId)),
       findGrant: (hash) => reader.findGrant(hash),
       findInvitation: (hash) => reader.methods.findInvitationAt(hash, lived.now()),
       watch: prepareWatch({ findPositions: reader.queries.findPositions, watchAll: commits.add }),
-      watchAll: commits.add,
+      watchAll: commits.add, joinDelivery: delivery.join,
       readMetrics: async () => ({
         ...writer.readMetrics(), disk: await readDiskMetrics(file),
         readSearchLag: () => search.readLag(reader.queries.countChanges),

@@ -12,7 +12,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   key_missing: 401, key_malformed: 401, key_unknown: 401, key_expired: 401, address_refused: 401,
   browser_refused: 403, scope_missing: 403, not_found: 404, method_not_allowed: 405,
   not_acceptable: 406, request_timeout: 408, sku_taken: 409, limit_reached: 409, sync_refused: 409,
-  external_id_taken: 409,
+  external_id_taken: 409, seller_enabled: 409,
   history_pruned: 410, precondition_failed: 412, body_too_large: 413, unsupported_media_type: 415,
   idempotency_mismatch: 422, rate_limited: 429, internal: 500, unavailable: 503, storage_full: 507,
 };

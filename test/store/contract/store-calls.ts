@@ -273,6 +273,7 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
   removeAccount: (store, own, ids) => store.removeAccount(accountOf(own, ids)),
   updateSeller: (store, own) => store.updateSeller(own.sellerId, { name: 'Own name' }),
   setSellerDisabled: (store, own) => store.setSellerDisabled(own.sellerId, true),
+  deleteSeller: (store, own) => store.deleteSeller(own.sellerId),
 };
 
 /** They change nothing. */

@@ -9,8 +9,8 @@ import { readText } from '../../../src/store/sql/sql.ts';
 
 /** The tables that are not distributed by the seller: small, or distributed by their own keys. */
 const GLOBAL_TABLES = [
-  'account_email', 'invitation', 'key_owner', 'node', 'setting', 'throttle', 'webhook_lease',
-  'lived_time', 'seller_external_id', 'webhook_seller',
+  'account_email', 'deleted_seller', 'invitation', 'key_owner', 'node', 'setting', 'throttle',
+  'webhook_lease', 'lived_time', 'seller_external_id', 'webhook_seller',
 ];
 /** Statements that no request executes: polls, operator commands, and cleanups between tests. */
 const OF_ALL_SELLERS = [

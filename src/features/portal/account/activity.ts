@@ -46,6 +46,7 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   seller_changed: 'Shop changed',
   seller_disabled: 'Shop disabled',
   seller_enabled: 'Shop enabled',
+  seller_deleted: 'Shop deleted',
 };
 
 const FIELDS: readonly Field[] = [{

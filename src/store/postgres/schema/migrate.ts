@@ -26,6 +26,7 @@ const MIGRATIONS = [
   readAsset(new URL('migration-26.sql', import.meta.url)),
   readAsset(new URL('migration-27.sql', import.meta.url)),
   readAsset(new URL('migration-28.sql', import.meta.url)),
+  readAsset(new URL('migration-29.sql', import.meta.url)),
 ];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 /** In messages: what has a version, and where to start without an old one. */
@@ -34,7 +35,7 @@ const PLACES = ['The database', 'an empty database'] as const;
 /** Tables without a seller in their key. */
 const GLOBAL_TABLES = [
   'account_email', 'invitation', 'setting', 'node', 'webhook_seller', 'webhook_lease', 'lived_time',
-  'seller_external_id',
+  'seller_external_id', 'deleted_seller',
 ];
 /** What distributes a table, unless it is its `seller_id`. */
 const DISTRIBUTION_COLUMNS = new Map([

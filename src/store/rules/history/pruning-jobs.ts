@@ -36,6 +36,22 @@ export function pruneIdempotency(
   });
 }
 
+/**
+ * Deletes a seller in such steps, too.
+ * @param forget Called between the first step and the others: deletes what is kept elsewhere.
+ */
+export async function deleteSeller(
+  run: RunMutation, sellerId: SellerId, forget: () => Promise<void> = async () => {},
+): Promise<number> {
+  let step = await run('deleteSeller', [sellerId]);
+  if (!step.isDone) await forget();
+  while (!step.isDone) {
+    await wait(PRUNE_PAUSE_MS);
+    step = await run('deleteSeller', [sellerId]);
+  }
+  return step.deletedAt;
+}
+
 /** Starts each step after the previous one and a pause. */
 async function pruneEverySeller(
   queries: HistoryQueries, startSteps: (sellerId: SellerId) => AsyncIterable<void>,

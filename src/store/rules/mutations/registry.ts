@@ -5,6 +5,7 @@
  */
 import type { SellerId } from '../../../domain/id.ts';
 import type { SharedMutations } from '../../sql/shared.ts';
+import { PRUNE_STEP_CHANGES } from '../../limits.ts';
 import type { Idempotency } from '../../write.ts';
 import type { IdempotencyScope } from '../idempotency.ts';
 import type { editMutations } from './edit-mutations.ts';
@@ -86,6 +87,7 @@ export const MUTATIONS = {
   rotateKey: { sellerOf: ({ key }) => key.sellerId },
   pruneHistory: { ...ofInput, rowsOf: ({ after, upTo }) => upTo - after },
   pruneIdempotency: ofInput,
+  deleteSeller: { sellerOf: ofSeller.sellerOf, rowsOf: () => PRUNE_STEP_CHANGES },
   enableTotp: { sellerOf: ofFirst.sellerOf },
 
   keepLivedTime: { sellerOf: () => undefined },

@@ -9,7 +9,7 @@ import { readId, readInteger, type Sql } from '../sql.ts';
 export function usageMutations(sql: Sql) {
   const add = sql.prepare(`
     INSERT INTO key_usage (seller_id, hour, key_id, requests, refusals)
-    VALUES (:sellerId, :hour, :keyId, :requests, :refusals)
+    SELECT id, :hour, :keyId, :requests, :refusals FROM seller WHERE id = :sellerId
     ON CONFLICT (seller_id, hour, key_id) DO UPDATE
     SET requests = key_usage.requests + excluded.requests,
       refusals = key_usage.refusals + excluded.refusals`);

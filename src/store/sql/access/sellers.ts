@@ -14,6 +14,7 @@ import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
   readCurrency, readId, readInteger, readOptional, readText, type Row, type Sql,
 } from '../sql.ts';
+import { prepareFindDeleted } from './seller-deletion.ts';
 
 /** Columns for `mapSeller`. */
 export const SELLER_COLUMNS
@@ -35,6 +36,7 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
       two_factor_required = coalesce(:twoFactor, two_factor_required)
     WHERE id = :sellerId`);
   const claimExternalId = prepareClaimExternalId(sql);
+  const findDeleted = prepareFindDeleted(sql);
   const endSessions = sql.prepare('DELETE FROM session WHERE seller_id = :sellerId');
 
   return {
@@ -61,6 +63,10 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
       if (!row) throw new AppError('not_found', 'There is no such seller.');
       const seller = mapSeller(row);
       if ((seller.disabledAt !== undefined) === isDisabled) return seller;
+      if (!isDisabled && await findDeleted(sellerId) !== undefined) {
+        const detail = 'This seller is being deleted. To finish, delete it again.';
+        throw new AppError('not_found', detail);
+      }
       if (isDisabled) await endSessions.run({ sellerId });
       const type = isDisabled ? 'seller_disabled' : 'seller_enabled';
       await audit.add({ sellerId, type }, at);

@@ -10,6 +10,7 @@ import type {
 import type { AuditLog } from '../../rules/audit.ts';
 import type { KeyMutations } from '../access/keys.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
+import { prepareAssertSeller } from '../access/seller-deletion.ts';
 import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
@@ -27,7 +28,7 @@ export function invitationMutations(
   sql: Sql, audit: AuditLog, lived: () => number,
   { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
-  const assertOwner = prepareAssertOwner(sql);
+  const [assertSeller, assertOwner] = [prepareAssertSeller(sql), prepareAssertOwner(sql)];
   const removeExpired = sql.prepare('DELETE FROM invitation WHERE expires_at <= :at');
   const count = sql.prepare(`
     SELECT (SELECT count(*) FROM account WHERE seller_id = :sellerId)
@@ -44,7 +45,7 @@ export function invitationMutations(
     async createInvitation([hash, { sellerId, role, name, isFirst, expiresAt }, by], at) {
       await removeExpired.run({ at });
       if (sellerId != null) {
-        await assertOwner(sellerId, by);
+        await Promise.all([assertSeller(sellerId), assertOwner(sellerId, by)]);
         const people = readInteger(await count.get({ sellerId }) ?? {}, 'people');
         if (people >= ACCOUNTS_PER_SELLER_LIMIT) throw tooManyPeople();
       }

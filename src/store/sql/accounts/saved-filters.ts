@@ -10,10 +10,12 @@ import type {
 import {
   COLUMN_MAPPING_LIMIT_CHARACTERS, COLUMN_MAPPINGS_PER_SELLER_LIMIT, SAVED_FILTERS_PER_LIST_LIMIT,
 } from '../../limits.ts';
+import { prepareAssertSeller } from '../access/seller-deletion.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readText, type Sql } from '../sql.ts';
 
 export function savedFilterMutations(sql: Sql) {
+  const assertSeller = prepareAssertSeller(sql);
   const listFilters = prepareListFilters(sql);
   const set = sql.prepare(`
     INSERT INTO saved_filter (seller_id, list, name, query)
@@ -23,6 +25,7 @@ export function savedFilterMutations(sql: Sql) {
     DELETE FROM saved_filter WHERE seller_id = :sellerId AND list = :list AND name = :name`);
   return {
     async saveFilter([sellerId, { list, name, query }]) {
+      await assertSeller(sellerId);
       const others = (await listFilters(sellerId, list)).filter((saved) => saved.name !== name);
       if (others.length >= SAVED_FILTERS_PER_LIST_LIMIT) {
         const limit = `${SAVED_FILTERS_PER_LIST_LIMIT} saved filters`;
@@ -49,6 +52,7 @@ export function prepareListFilters(sql: Sql) {
 }
 
 export function columnMappingMutations(sql: Sql) {
+  const assertSeller = prepareAssertSeller(sql);
   const remove = sql.prepare(`
     DELETE FROM column_mapping WHERE seller_id = :sellerId AND header_hash = :headerHash`);
   const set = sql.prepare(`
@@ -63,6 +67,7 @@ export function columnMappingMutations(sql: Sql) {
       LIMIT 1 OFFSET ${COLUMN_MAPPINGS_PER_SELLER_LIMIT})`);
   return {
     async keepColumnMapping([sellerId, headerHash, columns], at) {
+      await assertSeller(sellerId);
       const json = JSON.stringify(columns);
       if (json.length > COLUMN_MAPPING_LIMIT_CHARACTERS) return;
       if (Object.keys(columns).length === 0) {

@@ -106,6 +106,7 @@ export function openProjection(file: string): DatabaseSync {
   return openDatabase(file, SEARCH_BUSY_TIMEOUT_MS, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
+    PRAGMA secure_delete = ON;
     PRAGMA cache_size = -${SEARCH_CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
     PRAGMA wal_autocheckpoint = ${SEARCH_CHECKPOINT_PAGES};

@@ -121,7 +121,7 @@ export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBat
     return Array.isArray(apart) ? apart : batch.calls.map(() => apart);
   }
 
-  return retryAfterCheckpoint(db, run);
+  return retryAfterCheckpoint(db, emptyWalAfterDeletions(db, run));
 }
 
 /**
@@ -133,6 +133,17 @@ export function acknowledgeUnlessLost(run: RunBatch, isLost: () => boolean): Run
     const outcomes = await run(batch);
     if (!isLost()) return outcomes;
     return outcomes.map((outcome) => (outcome.isDone ? LOST_COMMIT : outcome));
+  };
+}
+
+/** The WAL still has the rows of a seller that was deleted. A reader may prevent it. */
+function emptyWalAfterDeletions(db: DatabaseSync, run: RunBatch): RunBatch {
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  return async (batch) => {
+    const outcomes = await run(batch);
+    const isDeletion = batch.calls.some(({ name }) => name === 'deleteSeller');
+    if (isDeletion) attempt(() => checkpoint.get() !== undefined);
+    return outcomes;
   };
 }
 

@@ -25,11 +25,14 @@ export function readMark(db: DatabaseSync) {
   return {
     catalogue: createHash('sha256').update(readCursorKey(db)).digest('hex').slice(0, 32),
     generation: toGeneration(findGeneration(db)),
-    changes: countChanges(db),
+    changes: countChanges(db) + readInteger(db.prepare(COUNT_DELETED).get() ?? {}, 'changes'),
   };
 }
 
-/** How many changes all sellers have made; it only grows. Not filtered by seller_id. */
+/** Of sellers that were deleted: with them, the number of changes only grows. */
+const COUNT_DELETED = 'SELECT coalesce(sum(position), 0) AS changes FROM deleted_seller';
+
+/** How many changes all sellers have made. Not filtered by seller_id. */
 export function countChanges(db: DatabaseSync): number {
   const row = db.prepare('SELECT coalesce(sum(position), 0) AS changes FROM seller').get() ?? {};
   return readInteger(row, 'changes');

@@ -17,6 +17,7 @@ const MIGRATIONS = [
   readAsset(new URL('migration-26.sql', import.meta.url)),
   readAsset(new URL('migration-27.sql', import.meta.url)),
   readAsset(new URL('migration-28.sql', import.meta.url)),
+  readAsset(new URL('migration-29.sql', import.meta.url)),
 ];
 /** The schema version of this program, `user_version` in the header of a database. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;

@@ -14,13 +14,16 @@ import { prepareListChanges } from '../history/history-queries.ts';
 /** The projection belongs to another catalogue, or the catalogue was restored from a backup. */
 export class ForeignProjectionError extends Error {}
 
+/** Sellers that are being deleted count as deleted. */
+const IS_KEPT = 'NOT EXISTS (SELECT 1 FROM deleted_seller AS d WHERE d.id = seller.id)';
+
 export type CatalogueReader = ReturnType<typeof openCatalogue>;
 
 export function openCatalogue(file: string) {
   const db = openReader(file);
-  const findSeller = db.prepare(`SELECT ${SELLER_COLUMNS} FROM seller WHERE id = ?`);
+  const findSeller = db.prepare(`SELECT ${SELLER_COLUMNS} FROM seller WHERE id = ? AND ${IS_KEPT}`);
   const findNextSeller = db.prepare(`
-    SELECT ${SELLER_COLUMNS} FROM seller WHERE id > ? ORDER BY id LIMIT 1`);
+    SELECT ${SELLER_COLUMNS} FROM seller WHERE id > ? AND ${IS_KEPT} ORDER BY id LIMIT 1`);
   const find = db.prepare(`
     SELECT product_id || '@' || at AS mark FROM change WHERE seller_id = ? AND position = ?`);
   // INDEXED BY: SQLite would read the history in the order of positions instead.

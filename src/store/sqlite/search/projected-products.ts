@@ -4,7 +4,7 @@
  * for.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
+import { SEARCH_MERGE_STEP_PAGES, SEARCH_STEP_LIMIT } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import { readMetadata } from '../../../domain/catalogue/metadata.ts';
 import { STORED_FIELDS, type StoredProduct } from '../../../domain/catalogue/product-fields.ts';
@@ -75,6 +75,16 @@ export class ProjectedProducts {
     this.#statements.vacate.run(row, ordinal, id);
   }
 
+  /** Deletes some products of a seller, and their vacant rows; returns whether there were any. */
+  forget(ordinal: number): boolean {
+    const { forgetTexts, forgetPairs, forgetProducts, forgetVacant, startMerge } = this.#statements;
+    const counts = [forgetTexts, forgetPairs, forgetProducts, forgetVacant].map((statement) =>
+      Number(statement.run(ordinal).changes));
+    const isLast = counts.every((count) => count === 0);
+    if (isLast) startMerge.run();
+    return !isLast;
+  }
+
   /** Keeps a row for a product that is deleted. */
   vacate(ordinal: number, row: number, id: ProductId): void {
     this.#statements.vacate.run(row, ordinal, id);
@@ -106,6 +116,10 @@ export class ProjectedProducts {
   }
 }
 
+function someRows(table: string): string {
+  return `SELECT row FROM ${table} WHERE seller = ? ORDER BY row LIMIT ${SEARCH_STEP_LIMIT}`;
+}
+
 function prepareStatements(db: DatabaseSync) {
   return {
     find: prepareSelect(db, `
@@ -120,6 +134,19 @@ function prepareStatements(db: DatabaseSync) {
     insertPair: prepareWrite(db, 'INSERT INTO metadata_pair (name, value, row) VALUES (?, ?, ?)'),
     deletePair: prepareWrite(db, `
       DELETE FROM metadata_pair WHERE name = ? AND value = ? AND row = ?`),
+    forgetTexts: prepareWrite(db, `
+      DELETE FROM product_text WHERE rowid IN (${someRows('product')})`),
+    forgetPairs: prepareWrite(db, `
+      DELETE FROM metadata_pair WHERE (name, value, row) IN (
+        SELECT pair.key, pair.value, p.row FROM product AS p, json_each(p.metadata) AS pair
+        WHERE p.row IN (${someRows('product')}))`),
+    forgetProducts: prepareWrite(db, `
+      DELETE FROM product WHERE row IN (${someRows('product')})`),
+    forgetVacant: prepareWrite(db, `
+      DELETE FROM vacant_row WHERE row IN (${someRows('vacant_row')})`),
+    // A negative number lets the next merges rewrite all of the index (FTS5 section 6.9).
+    startMerge: prepareWrite(db, `
+      INSERT INTO product_text (product_text, rank) VALUES ('merge', -${SEARCH_MERGE_STEP_PAGES})`),
     vacate: prepareWrite(db, `
       INSERT INTO vacant_row (row, seller, id) VALUES (?, ?, ?)`),
     takeVacant: db.prepare(`

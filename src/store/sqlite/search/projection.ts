@@ -8,6 +8,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
 import type { Seller } from '../../../domain/access/seller.ts';
+import { AppError } from '../../../domain/error.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
@@ -70,6 +71,8 @@ export class Projection {
   readonly #products: ProjectedProducts;
   readonly #insert;
   readonly #update;
+  readonly #findOrdinal;
+  readonly #remove;
 
   readonly find: FindState;
 
@@ -81,6 +84,8 @@ export class Projection {
     this.#insert = db.prepare(`
       INSERT INTO seller (seller_id, position, built_to, seen, mark, rows)
       VALUES (?, ?, 0, ?, ?, 0) RETURNING ${STATE_COLUMNS}`);
+    this.#findOrdinal = db.prepare('SELECT ordinal FROM seller WHERE seller_id = ?');
+    this.#remove = prepareWrite(db, 'DELETE FROM seller WHERE seller_id = ?');
     this.#update = prepareWrite(db, `
       UPDATE seller SET position = :position, built_to = :builtTo, seen = :seen, mark = :mark,
         rows = :rows, products = :products, units = :units, value_minor = :valueMinor,
@@ -109,12 +114,28 @@ export class Projection {
     }
   }
 
+  /** Deletes some products of a seller, and at last the seller; returns whether more is left. */
+  forget(sellerId: SellerId): boolean {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const row = this.#findOrdinal.get(sellerId);
+      const isLeft = row !== undefined && this.#products.forget(readInteger(row, 'ordinal'));
+      if (!isLeft) this.#remove.run(sellerId);
+      this.#db.exec('COMMIT');
+      return isLeft;
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
   /** Merges a part of the text index, which speeds up searches; returns whether more is left. */
   merge(): boolean {
     return this.#products.mergeText();
   }
 
   #start({ id, position }: Seller): ProjectionState {
+    // It may have been deleted since it was read: nothing may be projected again.
+    if (!this.#catalogue.findSeller(id)) throw new AppError('not_found', 'No such seller.');
     const mark = this.#catalogue.getMark(id, position);
     return mapState(this.#insert.get(id, position, position, mark) ?? {});
   }

@@ -34,8 +34,10 @@ export type PositionRequest = { readonly sellerId: SellerId; readonly position: 
 
 export type ExportRequest = Extract<PositionRequest, { readonly kind: 'export' }>;
 
-/** `page` reads the next page of an export. */
-export type SearchRequest = PositionRequest | { readonly kind: 'page'; readonly export: number };
+/** `page` reads the next page of an export; `forget` deletes all products of a seller. */
+export type SearchRequest = PositionRequest
+  | { readonly kind: 'page'; readonly export: number }
+  | { readonly kind: 'forget'; readonly sellerId: SellerId };
 
 export interface FoundRows {
   readonly rows: readonly ProductRow[];
@@ -57,6 +59,7 @@ export interface SearchResults {
   readonly categories: readonly Category[];
   readonly lowStock: number;
   readonly page: FoundRows;
+  readonly forget: null;
 }
 
 export type SearchCall = { readonly id: number } & SearchRequest;

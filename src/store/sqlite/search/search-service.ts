@@ -4,6 +4,7 @@
  * thread receives messages, so nobody waits for more than one step of another seller.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEARCH_RETRY_AFTER_SECONDS } from '../../limits.ts';
 import { searchQueueFull, temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import { SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT } from './limits.ts';
@@ -57,8 +58,9 @@ export class SearchService {
     this.#open = this.#prepare(openProjectionFile(files));
   }
 
-  async handle(request: SearchRequest): Promise<Result | FoundRows> {
-    return request.kind === 'page' ? this.#readPage(request.export) : this.#answer(request);
+  async handle(request: SearchRequest): Promise<Result | FoundRows | null> {
+    if (request.kind === 'page') return this.#readPage(request.export);
+    return request.kind === 'forget' ? this.#forget(request.sellerId) : this.#answer(request);
   }
 
   notify(message: SearchNotification): void {
@@ -138,6 +140,19 @@ export class SearchService {
     } catch (error) {
       this.#noteDamage(error);
       if (this.#mustRebuild) this.#exports.end(id);
+      throw error;
+    }
+  }
+
+  /** One step at a time; also merges all of the text index, so that it forgets the words. */
+  async #forget(sellerId: SellerId): Promise<null> {
+    try {
+      while (this.#open.projection.forget(sellerId)) await nextTurn();
+      while (this.#open.projection.merge()) await nextTurn();
+      this.#open.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return null;
+    } catch (error) {
+      this.#noteDamage(error);
       throw error;
     }
   }

@@ -9,6 +9,7 @@ import {
   SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS, SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB,
 } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { searchQueueFull, temporarilyUnavailable } from '../../rules/search-rejections.ts';
 import type { SearchStore } from '../../search-store.ts';
@@ -63,6 +64,11 @@ export class Search {
       return { position: started.position, pages };
     },
   };
+
+  /** Deletes what the projection has of a seller that is marked as deleted. */
+  async forget(sellerId: SellerId): Promise<void> {
+    await this.#send({ kind: 'forget', sellerId });
+  }
 
   /** Call it after each commit: schedules catching up for when the store is idle. */
   noteCommit(): void {
