@@ -73,6 +73,7 @@ const COMMANDS: readonly (readonly [name: string, file: string, name: string, ..
   ['seller list', 'admin/seller', 'listSellers'],
   ['seller disable', 'admin/seller', 'disableSeller'],
   ['seller enable', 'admin/seller', 'enableSeller'],
+  ['seller delete', 'admin/seller', 'deleteSeller'],
   ['seller reset-password', 'admin/account', 'resetPassword', 'portal'],
   ['seller reset-totp', 'admin/account', 'resetTotp', 'portal'],
   ['key create', 'admin/key', 'createKey'],

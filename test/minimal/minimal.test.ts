@@ -12,7 +12,7 @@ import { makeFolder } from '../support/folder.ts';
 import { listExpectedRoutes, runIn } from './selection.ts';
 
 const SMALLEST: Selection = new Set();
-const LINES_LIMIT = 33_000;
+const LINES_LIMIT = 34_000;
 /** What only other programs start or read. */
 const NOT_REACHED = [
   'src/features/portal/tsconfig.json', 'src/features/telemetry/alerts.yml',

@@ -28,7 +28,9 @@ test('creates a seller and prints it as one JSON document', async (t) => {
   const { id, created_at: createdAt, ...rest } = JSON.parse(out);
   assert.match(id, ID);
   assert.match(createdAt, TIME);
-  assert.deepEqual(rest, { name: 'My shop', currency: 'KWD', position: 0, disabled_at: null });
+  assert.deepEqual(rest, {
+    name: 'My shop', external_id: null, currency: 'KWD', position: 0, disabled_at: null,
+  });
 });
 
 test('lists the sellers in the order of their creation', async (t) => {
@@ -44,11 +46,11 @@ test('lists the sellers in the order of their creation', async (t) => {
   assert.deepEqual(others, {});
   assert.deepEqual(sellers.map((seller: { id: string }) => seller.id), ids);
   assert.deepEqual(Object.keys(sellers[0]), [
-    'id', 'name', 'currency', 'position', 'created_at', 'disabled_at',
+    'id', 'name', 'external_id', 'currency', 'position', 'created_at', 'disabled_at',
   ]);
 
   const [header, ...lines] = table.out.trimEnd().split('\n');
-  assert.match(header ?? '', /^id +name +currency +position +created_at +disabled_at$/);
+  assert.match(header ?? '', /^id +name +external_id +currency +position +created_at +disabled_at$/);
   assert.deepEqual(lines.map((line) => line.split(' ')[0]), ids);
   const column = header?.indexOf('name') ?? NaN;
   assert.deepEqual(lines.map((line) => line.slice(column).split(/ {2,}/)[0]), [

@@ -130,7 +130,7 @@ test('stops immediately while it removes old history', async (t) => {
   assert.doesNotMatch(serving.notes(), /could not be removed/);
 });
 
-for (const value of ['-1', '1.5', 'ever', '', '36501', '1e3']) {
+for (const value of ['-1', '1.5', 'ever', '36501', '1e3']) {
   test(`rejects --history-days=${value} with exit status 2`, async (t) => {
     const { status, out, notes } = await run([
       'serve', `--history-days=${value}`, '--data', makeFolder(t),

@@ -56,8 +56,10 @@ function recordInThread(): void {
   // The first listener: the thread adds its own, which runs the batch, later.
   parentPort?.on('message', (message: string) => {
     if (message === 'close') return;
-    const batch = JSON.parse(message) as { readonly calls: readonly { readonly input: unknown }[] };
-    caller = findCaller(batch.calls.flatMap(({ input }) => input));
+    const { calls } = JSON.parse(message) as {
+      readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+    };
+    caller = findCaller(calls.flatMap(({ input }) => input), calls.map(({ name }) => name));
   });
   patchStatements(process.env[LOG_VARIABLE] ?? '', () => caller);
 }

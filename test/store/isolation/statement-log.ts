@@ -32,7 +32,7 @@ const activeCallers = new Set<Caller>();
  */
 export function nameCallers(store: Store): Store {
   // The argument of the methods that prune is a time.
-  return inCalls(store, (values, name) => findCaller(/^prune/.test(name) ? [] : values));
+  return inCalls(store, (values, name) => findCaller(/^prune/.test(name) ? [] : values, [name]));
 }
 
 function inCalls<Target extends object>(
@@ -76,8 +76,11 @@ export function unionOfCallers(): Caller {
   return { sellers, isLearning: false };
 }
 
-/** By the first argument, if it is a number, and every `sellerId` within the arguments. */
-export function findCaller(values: readonly unknown[]): Caller {
+/**
+ * By the first argument, if it is a number, and every `sellerId` within the arguments. Only a
+ * deletion of a seller is noted in the audit log of the server.
+ */
+export function findCaller(values: readonly unknown[], methods: readonly string[]): Caller {
   const [first] = values;
   const sellers = new Set<unknown>(typeof first === 'number' ? [first] : []);
   const visit = (value: unknown, depth: number): void => {
@@ -89,7 +92,8 @@ export function findCaller(values: readonly unknown[]): Caller {
   };
   visit(values, 4);
   const isLearning = sellers.size === 0;
-  return { sellers: isLearning ? new Set([0]) : sellers, isLearning };
+  if (isLearning || methods.includes('deleteSeller')) sellers.add(0);
+  return { sellers, isLearning };
 }
 
 /** Learns the sellers of the rows that a statement returned, if its caller does. */

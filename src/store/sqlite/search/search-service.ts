@@ -147,9 +147,10 @@ export class SearchService {
   /** One step at a time; also merges all of the text index, so that it forgets the words. */
   async #forget(sellerId: SellerId): Promise<null> {
     try {
-      while (this.#open.projection.forget(sellerId)) await nextTurn();
-      while (this.#open.projection.merge()) await nextTurn();
-      this.#open.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      const { db, projection } = this.#open;
+      while (projection.forget(sellerId)) await nextTurn();
+      while (projection.merge()) await nextTurn();
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       return null;
     } catch (error) {
       this.#noteDamage(error);
