@@ -50,7 +50,8 @@ test('lists the sellers in the order of their creation', async (t) => {
   ]);
 
   const [header, ...lines] = table.out.trimEnd().split('\n');
-  assert.match(header ?? '', /^id +name +external_id +currency +position +created_at +disabled_at$/);
+  assert.match(header ?? '',
+    /^id +name +external_id +currency +position +created_at +disabled_at$/);
   assert.deepEqual(lines.map((line) => line.split(' ')[0]), ids);
   const column = header?.indexOf('name') ?? NaN;
   assert.deepEqual(lines.map((line) => line.slice(column).split(/ {2,}/)[0]), [
