@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { REPORT_BUFFER_TIME_MS } from '../../src/http/limits.ts';
 import { openStream, type Received, seemsComplete, STREAMS } from './long-streams.ts';
 
 const SERVER = new URL('./long-streams-server.ts', import.meta.url);
@@ -21,6 +22,8 @@ interface Cut extends Received {
   readonly name: string;
   readonly version: string;
   readonly title: string;
+  /** From before it was opened until it was received. */
+  readonly tookMs: number;
 }
 
 /** Opens all streams, cuts them, and returns what their clients then have. */
@@ -32,13 +35,17 @@ async function cutAll(t: TestContext, cut: (server: ChildProcess) => void): Prom
     const clients = name.includes('/products ') ? [...CLIENTS, ...OTHER_CLIENTS] : CLIENTS;
     return clients.map((client) => ({ name, client }));
   });
+  const openedAt = performance.now();
   const open = await Promise.all(cases.map(async ({ name, client }) => {
     const title = `${name}, HTTP/${client.version} ${client.fields.join()}`;
     const read = await openStream(t, port, key, name, client);
     return { name, title, version: client.version, read };
   }));
   cut(server);
-  return Promise.all(open.map(async ({ read, ...stream }) => ({ ...stream, ...await read() })));
+  return Promise.all(open.map(async ({ read, ...stream }) => {
+    const received = await read();
+    return { ...stream, ...received, tookMs: performance.now() - openedAt };
+  }));
 }
 
 const isLive = ({ name }: Cut): boolean => name.endsWith('text/event-stream');
@@ -56,7 +63,9 @@ for (const [cause, cut] of [
       if (isLive(stream)) continue; // has no end: its client reads on after the last whole event
       if (isReport(stream) && cause === 'the loss of its key') {
         assert.match(body.toString(), /"problem":\{.*"status":401,.*"summary":\{/, title);
-        if (version === '1.0') assert.match(stream.head, /^content-length: \d+$/m, title);
+        // On a busy machine, a report may take longer than it is buffered.
+        if (version !== '1.0' || stream.tookMs > REPORT_BUFFER_TIME_MS) continue;
+        assert.match(stream.head, /^content-length: \d+$/m, title);
         continue;
       }
       assert.equal(seemsComplete(stream), false, `seems complete: ${title}\n${stream.head}`);

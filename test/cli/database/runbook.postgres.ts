@@ -297,7 +297,7 @@ function makeNextRelease(t: TestContext): string {
   const schema = join(folder, 'src', 'store', 'postgres', 'schema');
   writeFileSync(join(schema, 'migration-next.sql'), 'CREATE TABLE next_release (id int);\n');
   const text = readFileSync(join(schema, 'migrate.ts'), 'utf8');
-  const changed = text.replace(/(const MIGRATIONS = \[[^;]*)\];/,
+  const changed = text.replace(/(const MIGRATIONS = \[[^;]*\)),?\s*\];/,
     `$1, readAsset(new URL('migration-next.sql', import.meta.url))];`);
   assert.notEqual(changed, text);
   writeFileSync(join(schema, 'migrate.ts'), changed);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
+import type { ExternalId } from '../../../src/domain/access/seller.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { WebhookMessage } from '../../../src/domain/webhooks/webhook.ts';
@@ -90,6 +91,11 @@ async function fillAccess(store: Store, actor: Actor, at: number): Promise<void>
   await store.saveFilter(sellerId, { list: 'products', name: 'Läger', query: 'q=%C3%A4' });
   const disabled = await makeSeller(store, 'JPY');
   await store.setSellerDisabled(disabled.id, true);
+  const externalId = 'Läden/7' as ExternalId; // the cast: a valid one
+  await store.updateSeller(disabled.id, { externalId });
+  const deleted = await makeSeller(store);
+  await store.setSellerDisabled(deleted.id, true);
+  await store.deleteSeller(deleted.id);
   for (const seller of [undefined, actor.sellerId]) {
     await store.createInvitation(makeSecretHash(), {
       sellerId: seller, role: 'viewer', name: 'Zoë', isFirst: false, expiresAt: at + DAY_MS,
