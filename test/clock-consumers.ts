@@ -76,6 +76,7 @@ export const CLOCK_CONSUMERS: Readonly<Record<string, string>> = {
   'store/database-engine.ts': PASSED,
   'store/invitation.ts': GRANTS,
   'store/open-store.ts': PASSED,
+  'store/shared-store.ts': PASSED,
   'store/sql/access/keys.ts': GRANTS,
   'store/sql/accounts/invitations.ts': GRANTS,
   'store/sql/webhooks/webhook-methods.ts': 'An old secret may sign longer, which gives no access.',
