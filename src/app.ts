@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { types } from 'node:util';
-import { authorize } from './api/authenticate.ts';
+import { authorize, narrowScopes } from './api/authenticate.ts';
 import { HEALTH, READINESS } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
@@ -139,9 +139,10 @@ async function dispatch(
       const rate = types.isPromise(decision) ? await decision : decision;
       fields = rate?.fields;
       if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
-      const scopes = authorize(caller, route.scopes);
+      authorize(caller, route.scopes);
+      const scopes = narrowScopes(caller, route.scopes);
       const reauthorize = async () =>
-        void authorize(await authenticator.authenticate(request, address), scopes);
+        authorize(await authenticator.authenticate(request, address), scopes);
       const received = {
         request, response, target, record, route, parameters, caller, reauthorize,
       };

@@ -170,19 +170,19 @@ async function findHostCaller(
 }
 
 /**
- * Returns the scopes that authorize the rest of the request: one that began with more must end when
- * the caller has only less.
  * @param scopes One is enough. Each permits all that the later ones do.
  * @param purpose Ends what the error says of the scope.
  * @throws AppError `scope_missing`
  */
-export function authorize(
-  caller: Caller, scopes: readonly Scope[], purpose = '',
-): readonly Scope[] {
-  const index = scopes.findIndex((scope) => caller.scopes.includes(scope));
-  if (index >= 0) return scopes.slice(0, index + 1);
-  const lack = `This key lacks the scope ${scopes.join(' or ')}${purpose}`;
-  throw new AppError('scope_missing', `${lack}. Create one that has it.`);
+export function authorize(caller: Caller, scopes: readonly Scope[], purpose = ''): void {
+  if (scopes.some((scope) => caller.scopes.includes(scope))) return;
+  throw new AppError('scope_missing', `This key lacks the scope ${scopes.join(' or ')}${purpose}. `
+    + 'Create one that has it.');
+}
+
+/** Scopes for the rest of a request: it must end when its caller has less than it began with. */
+export function narrowScopes(caller: Caller, scopes: readonly Scope[]): readonly Scope[] {
+  return scopes.slice(0, scopes.findIndex((scope) => caller.scopes.includes(scope)) + 1);
 }
 
 function readKey({ headers }: IncomingMessage): ApiKeySecret {

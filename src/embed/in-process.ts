@@ -47,7 +47,8 @@ async function dispatch(
   const findCaller = () => findProgramCaller(store, host, '');
   const caller = await findCaller();
   const scopes = route.scopes;
-  const reauthorize = async (): Promise<void> => void authorize(await findCaller(), scopes);
+  const reauthorize = async (): Promise<void> =>
+    authorize(await findCaller(), scopes);
   const mediaType = headers['content-type'] ?? '';
   const content = body?.() ?? '';
   const routeRequest: RouteRequest = {

@@ -80,6 +80,7 @@ export function describeSeller(
 
 /** What remains of a seller. */
 export interface DeletedSeller {
+  /** The id that it had, `sel_...`. */
   readonly id: string;
   /** When the deletion began (RFC 3339). */
   readonly deleted_at: string;

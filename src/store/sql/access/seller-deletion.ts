@@ -48,8 +48,7 @@ export function sellerDeletionMutations(sql: Sql, audit: AuditLog, ownTables: re
     limit,
     remove: sql.prepare(`
       DELETE FROM ${table} WHERE seller_id = :sellerId AND ${column} IN (
-        SELECT t.${column} FROM ${table} AS t WHERE t.seller_id = :sellerId
-        ORDER BY t.${column} LIMIT :limit)`),
+        SELECT t.${column} FROM ${table} AS t WHERE t.seller_id = :sellerId LIMIT :limit)`),
   }));
   const rest = [...ownTables, ...TABLES].map((table) =>
     sql.prepare(`DELETE FROM ${table} WHERE seller_id = :sellerId`));

@@ -14,6 +14,7 @@ import {
   decodeProduct, encodeMember, encodeProduct, PRODUCT_COLUMNS, type ProductRow,
 } from '../../sql/product-rows.ts';
 import { readInteger } from '../../sql/sql.ts';
+import { rowsOf } from './access-paths.ts';
 import { prepareWrite } from './projection-file.ts';
 
 /** The members that searches for text look at. */
@@ -78,8 +79,9 @@ export class ProjectedProducts {
   /** Deletes some products of a seller, and their vacant rows; returns whether there were any. */
   forget(ordinal: number): boolean {
     const { forgetTexts, forgetPairs, forgetProducts, forgetVacant, startMerge } = this.#statements;
+    const { first, last } = rowsOf(ordinal);
     const counts = [forgetTexts, forgetPairs, forgetProducts, forgetVacant].map((statement) =>
-      Number(statement.run(ordinal).changes));
+      Number(statement.run(BigInt(first), BigInt(last)).changes));
     const isLast = counts.every((count) => count === 0);
     if (isLast) startMerge.run();
     return !isLast;
@@ -117,7 +119,8 @@ export class ProjectedProducts {
 }
 
 function someRows(table: string): string {
-  return `SELECT row FROM ${table} WHERE seller = ? ORDER BY row LIMIT ${SEARCH_STEP_LIMIT}`;
+  return `
+    SELECT row FROM ${table} WHERE row > ? AND row < ? ORDER BY row LIMIT ${SEARCH_STEP_LIMIT}`;
 }
 
 function prepareStatements(db: DatabaseSync) {

@@ -29,6 +29,10 @@ const EUR = { code: 'EUR', decimals: 2 };
 const MUG = { stock: 7, sku: 'M-1', price: 19.99, name: 'Mug', category: 'Kitchen' };
 const PRODUCT = '{"name":"Mug","category":"Kitchen","sku":"M-1","priceMinor":1999,"stock":7}';
 const SECRET = { hash: 'a'.repeat(64), lastFour: 'a1B2' };
+/** All of an earlier version. */
+const SCOPES = [
+  'products:read', 'products:write', 'stock:write', 'changes:read', 'webhooks:write',
+] as const;
 const OTHER_SECRET = { hash: 'b'.repeat(64), lastFour: 'c3D4' };
 /** The first id of each kind, at the time of `makeClock`. */
 const ID = 1_809_738_798_774_272;
@@ -130,7 +134,7 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
       + '"scopes":["products:read","products:write","stock:write","changes:read",'
       + '"webhooks:write"],"addressRanges":[],"expiresAt":9000000000000},"address":"::1"}]',
     (store, { sellerId, ...context }) =>
-      store.createKey(sellerId, SECRET, makeNewKey({ expiresAt: 9e12 }), context),
+      store.createKey(sellerId, SECRET, makeNewKey({ scopes: SCOPES, expiresAt: 9e12 }), context),
   ],
   [
     `["rotateKey",{"key":{"sellerId":${ID},"keyId":${ID}},"secret":${

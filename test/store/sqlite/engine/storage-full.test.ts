@@ -12,7 +12,7 @@ import {
 import { openStore } from '../open.ts';
 import { readRows } from './read-file.ts';
 
-const PAGE_LIMIT = 60;
+const PAGE_LIMIT = 70;
 
 test('rejects a write without disk space, and continues to read', async (t) => {
   const folder = makeFolder(t);
