@@ -21,9 +21,8 @@ const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--vers
 /** The files that modules read, and the scripts of threads: each is a module. */
 const TEXTS = [
   'domain/access/common-passwords.txt', 'features/portal/assets',
-  'features/portal/imports/sample-catalogue.csv', 'features/telemetry/package.json',
-  ...['postgres', 'sqlite'].flatMap((engine) =>
-    ['schema.sql', 'migration-25.sql'].map((name) => `store/${engine}/schema/${name}`)),
+  'features/portal/imports/sample-catalogue.csv',
+  ...globSync('store/*/schema/*.sql', { cwd: join(ROOT, 'src') }),
   'store/sqlite/engine/writer-thread', 'store/sqlite/search/search-thread',
 ];
 const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
