@@ -256,9 +256,9 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
     for await (const text of this.#lines) {
       const { summary, problem, ...line } = parseObject(text);
       if (problem !== undefined) throw toError(problem);
-      // The casts: a line of the server is a problem, a summary or a row.
+      // The casts: a line of the server is a problem, a summary or a row. Most rows have no text.
       if (summary !== undefined) this.#summary = spellTexts(summary) as Summary;
-      else yield spellTexts(line) as Awaited<Line>;
+      else yield ('errors' in line ? spellTexts(line) : line) as Awaited<Line>;
     }
     if (this.#summary === undefined) {
       const text = 'The connection broke before the end. What was written stays: send it again.';

@@ -20,7 +20,7 @@ export const IMPORT_SKU_TABLES = 64;
 export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
 /** `Retry-After` of a search that cannot run now. */
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
-/** Products that one query of a lookup finds; whoever expects more lists them in pages. */
+/** Products that one query of a lookup finds; more can be listed in pages. */
 export const LOOKUP_MATCHES_LIMIT = 100;
 /** Products that all queries of a lookup find: two of each, since few barcodes are shared. */
 export const LOOKUP_PRODUCTS_LIMIT = 2_000;

@@ -289,7 +289,7 @@ const STALLED_PROGRAM = `
   }));
 `;
 
-test('releases everything at the deadline, whoever stopped reading or writing', async (t) => {
+test('releases everything at the deadline, whether readers or writers have stalled', async (t) => {
   assert.deepEqual(await runProgram(t, STALLED_PROGRAM),
     { errors: Array.from({ length: 7 }, () => true), files: [], resources: [] });
 });

@@ -131,7 +131,7 @@ export function isSameProduct(product: NewProduct, other: NewProduct): boolean {
   return SENT_FIELDS.every(({ member }) => (product[member] ?? null) === (other[member] ?? null));
 }
 
-/** The name of a member that a patch or a row has besides these. */
+/** The name of a member of a patch or a row that is none of these; undefined without one. */
 export function findOtherMember(
   members: ProductPatch, names: readonly SentFieldName[],
 ): SentFieldName | undefined {
