@@ -45,13 +45,13 @@ export function openImportDryRun(
     async try(rows) {
       const named = rows.filter(({ sku }) => sku === undefined);
       const gtins = new Set(named.map(({ barcode }) => toGtin(barcode ?? '')));
-      const barcodeOwners = await queries.listBarcodeOwners(sellerId, [...gtins]);
-      const skus = [...barcodeOwners, ...rows].flatMap(({ sku }) => sku ?? []);
+      const byGtin = groupOwners(await queries.listBarcodeOwners(sellerId, [...gtins]));
+      const skus = [...[...byGtin.values()].flat(), ...rows].flatMap(({ sku }) => sku ?? []);
       const existing = await queries.findProductsBySku(sellerId, [...new Set(skus)]);
       const find = (sku: Sku): NewProduct | undefined =>
         earlierProducts.find(sku) ?? existing.get(sku);
       const barcodes = nameByBarcode((gtin): readonly Pick<NewProduct, 'sku'>[] => {
-        const group = barcodeOwners.filter((owner) => owner.gtin === gtin);
+        const group = byGtin.get(gtin) ?? [];
         if (group.length > BARCODE_PRODUCTS_NAMED_LIMIT) return group;
         const earlier = earlierSkus.find(String(gtin)) ?? [];
         return [...new Set([...group.map(({ sku }) => sku), ...earlier])]
