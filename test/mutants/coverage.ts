@@ -121,7 +121,7 @@ async function measure(test: string): Promise<TestCoverage> {
 function markExecuted(texts: Map<string, Uint8Array>, { result }: CoverageReport): void {
   for (const { url, functions } of result) {
     if (!url.startsWith(`${URL_PREFIX}src/`)) continue;
-    const path = url.slice(URL_PREFIX.length);
+    const path = url.slice(URL_PREFIX.length).replace(/\?.*/, ''); // of a module loaded again
     // A range within another one comes after it.
     const ranges = functions.flatMap((entry) => entry.ranges)
       .sort((one, other) => one.startOffset - other.startOffset || other.endOffset - one.endOffset);
