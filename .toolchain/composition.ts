@@ -84,6 +84,7 @@ const COMMANDS: readonly (readonly [name: string, file: string, name: string, ..
   ['export', 'transfer/export', 'exportProducts', 'client'],
   ['products list', 'remote/products', 'listProducts', 'client'],
   ['products get', 'remote/products', 'getProduct', 'client'],
+  ['products lookup', 'remote/products', 'lookUpProducts', 'client'],
   ['products set', 'remote/products', 'setProduct', 'client'],
   ['products delete', 'remote/products', 'deleteProducts', 'client'],
   ['stock sync', 'transfer/stock-sync', 'syncStock', 'client'],

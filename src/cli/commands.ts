@@ -23,6 +23,7 @@ export const commands: CommandTable = new Map<string, () => Promise<Command>>(Ob
   export: async () => (await import('./transfer/export.ts')).exportProducts,
   'products list': async () => (await import('./remote/products.ts')).listProducts,
   'products get': async () => (await import('./remote/products.ts')).getProduct,
+  'products lookup': async () => (await import('./remote/products.ts')).lookUpProducts,
   'products set': async () => (await import('./remote/products.ts')).setProduct,
   'products delete': async () => (await import('./remote/products.ts')).deleteProducts,
   'stock sync': async () => (await import('./transfer/stock-sync.ts')).syncStock,

@@ -46,6 +46,13 @@ export function splitList(text: string): string[] {
   return text.split(',').map((item) => item.trim()).filter(Boolean);
 }
 
+/** @throws UsageError */
+export function splitAssignment(text: string): readonly [name: string, value: string] {
+  const [name = '', ...rest] = text.split('=');
+  if (name !== '' && rest.length > 0) return [name, rest.join('=')];
+  throw new UsageError(`"${text}" is not of the form NAME=VALUE.`);
+}
+
 interface SettingFile {
   readonly text: string;
   /** Whether every user of the machine can access it. */

@@ -1,11 +1,11 @@
 /**
- * `products list`, `get`, `set` and `delete`: the catalogue of a running server, product by
- * product. `import` and `export` are for files.
+ * `products list`, `get`, `lookup`, `set` and `delete`: the catalogue of a running server, product
+ * by product. `import` and `export` are for files.
  */
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
-  type NewProduct, NotFoundError, type Product, type ProductPatch, type ProductTarget,
-  type SellerClient, type VersionOptions,
+  type NewProduct, NotFoundError, type Product, type ProductFieldName, type ProductLookup,
+  type ProductPatch, type ProductTarget, type SellerClient, type VersionOptions,
 } from '../../client/index.ts';
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
@@ -15,9 +15,9 @@ import { confirm, YES_FLAG } from '../confirm.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
-import { readNumber, readPosition, splitList } from '../settings.ts';
+import { readNumber, readPosition, splitAssignment, splitList } from '../settings.ts';
 import { formatMembers, Table } from '../table.ts';
-import { AT_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
+import { AT_FLAG, FIELDS_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
 import { LIMIT_FLAG, openClient, remoteCommand } from './client.ts';
 
 /** What a table shows without `--fields`. */
@@ -31,6 +31,7 @@ const IF_MATCH_FLAG = {
 const PRODUCTS_NAMED = 5;
 /** Before the name of a pair of metadata. */
 const PAIR_PREFIX = 'metadata.';
+const LOOKUP_MEMBERS: readonly string[] = ['sku', 'id', 'barcode'];
 
 export const listProducts = remoteCommand({
   summary: 'Lists products as a table, or with --json as one JSON object per line.',
@@ -73,6 +74,29 @@ export const getProduct = remoteCommand({
     }
     const product = await openClient(input).products.get(id === '' ? { sku } : id, { at });
     return describeProduct(product);
+  },
+});
+
+export const lookUpProducts = remoteCommand({
+  summary: 'Finds products by SKU, id, barcode or metadata.NAME, all at one moment.',
+  operands: ['MEMBER=VALUE...'],
+  flags: { fields: FIELDS_FLAG },
+  isStream: true,
+  async run(input) {
+    const { operands, flags, io, isJson, out, note } = input;
+    const fields = flags['fields'] === undefined ? COLUMNS : splitList(flags['fields']);
+    // The cast: the flag takes only names of members.
+    const { results } = await openClient(input).products.lookup(operands.map(parseLookup), {
+      ...((!isJson || flags['fields'] !== undefined) && { fields: fields as ProductFieldName[] }),
+    });
+    const queries = operands.map((query, index) => ({ query, products: results[index] ?? [] }));
+    if (isJson) return queries.forEach((query) => out(JSON.stringify(query)));
+    const rows = queries.flatMap(({ query, products }) =>
+      products.map((product) => ({ query, ...product })));
+    if (rows.length > 0) out(new Table(io.stdout, ['query', ...fields]).format(rows));
+    for (const { query, products } of queries) {
+      if (products.length === 0) note(`No product has ${query}.`);
+    }
   },
 });
 
@@ -178,6 +202,18 @@ function createPrinter({ flags, io, isJson, out }: Input): (rows: readonly objec
 
 function describeProduct(product: Product) {
   return { document: product, text: formatMembers(product) };
+}
+
+/** The server parses the value. @throws UsageError */
+function parseLookup(assignment: string): ProductLookup {
+  const [name, value] = splitAssignment(assignment);
+  if (name.startsWith(PAIR_PREFIX)) {
+    return { metadata: { [name.slice(PAIR_PREFIX.length)]: value } };
+  }
+  // The cast is what the check proves.
+  if (LOOKUP_MEMBERS.includes(name)) return { [name]: value } as unknown as ProductLookup;
+  const members = `${LOOKUP_MEMBERS.join(', ')} or ${PAIR_PREFIX}NAME`;
+  throw new UsageError(`Products are looked up by ${members}, not by "${name}".`);
 }
 
 /** @throws UsageError */

@@ -17,12 +17,13 @@ import { PRODUCT_FIELD_NAMES } from '../../domain/catalogue/product-fields.ts';
 import { SORT_KEYS } from '../../domain/catalogue/product-query.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import {
-  CommandFailure, type CommandIo, type Flags, type Input, UsageError,
+  CommandFailure, type CommandIo, type Flag, type Flags, type Input, UsageError,
 } from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
+import { splitAssignment } from '../settings.ts';
 import { findFormat, FORMAT_FLAG } from './source-file.ts';
 
 interface ExportTask {
@@ -44,6 +45,11 @@ export const AT_FLAG = {
   value: 'MOMENT', help: 'as of this position, or this time (RFC 3339)',
 };
 
+export const FIELDS_FLAG: Flag = {
+  value: 'LIST', choices: PRODUCT_FIELD_NAMES, isList: true,
+  help: 'only these members, comma-separated',
+};
+
 const STOCK_RANGE = [0, STOCK_LIMIT] as const;
 
 /** Flags sent to the server as query parameters. */
@@ -53,6 +59,7 @@ export const FILTERS: Flags = {
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
   barcode: { value: 'GTIN', help: 'only products with this barcode' },
+  metadata: { value: 'NAME=VALUE', help: 'only products with this pair of metadata' },
   archived: {
     choices: ['false', 'true', 'any'], help: 'true: only archived products; any: these, too',
   },
@@ -66,10 +73,7 @@ export const FILTERS: Flags = {
     value: 'MEMBER', choices: SORT_KEYS.flatMap((key) => [key, `-${key}`]),
     help: 'by this member; --sort=-price is in descending order',
   },
-  fields: {
-    value: 'LIST', choices: PRODUCT_FIELD_NAMES, isList: true,
-    help: 'only these members, comma-separated',
-  },
+  fields: FIELDS_FLAG,
 };
 
 const INCOMPLETE = 'The output is incomplete.';
@@ -106,10 +110,13 @@ export const exportProducts = remoteCommand({
   },
 });
 
-/** The server parses the texts. */
-export function readFilters(flags: Input['flags']): Omit<ExportOptions, 'format'> {
-  return Object.fromEntries(Object.keys(FILTERS).flatMap((name) =>
+/** The server parses the texts. @throws UsageError */
+export function readFilters({ metadata, ...flags }: Input['flags']): Omit<ExportOptions, 'format'> {
+  const filters = Object.fromEntries(Object.keys(FILTERS).flatMap((name) =>
     (flags[name] === undefined ? [] : [[toCamelCase(name), flags[name]]])));
+  if (metadata === undefined) return filters;
+  const [name, value] = splitAssignment(metadata);
+  return { ...filters, metadata: { [name]: value } };
 }
 
 function toCamelCase(flag: string): string {

@@ -44,6 +44,17 @@ describe('products list', { concurrency: true }, () => {
     assert.deepEqual([none.out, none.notes], ['', 'No product matches.\n']);
   });
 
+  test('lists and exports products with a pair of metadata', async (t) => {
+    const shop = await openStockedShop(t, 3);
+    await shop.run('products', 'set', 'P-1', 'metadata.erp=a=1');
+    const flags = ['--metadata', 'erp=a=1', '--fields', 'sku'];
+    assert.equal((await shop.run('products', 'list', ...flags)).out, 'sku\nP-1\n');
+    assert.equal((await shop.run('export', '-', ...flags)).out.replaceAll('\r', ''), 'sku\nP-1\n');
+    const wrong = await shop.run('products', 'list', '--metadata', 'erp');
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.notes, /^"erp" is not of the form NAME=VALUE\./);
+  });
+
   test('stops when the reader of its output closes the pipe', async (t) => {
     const shop = await openStockedShop(t, 3_000);
     const child = spawnCommand(['products', 'list', '--json'], shop.environment);
@@ -156,6 +167,42 @@ describe('products get and set', { concurrency: true }, () => {
       assert.match(notes, says);
       assert.equal(status, 2, args.join(' '));
     }));
+  });
+});
+
+describe('products lookup', { concurrency: true }, () => {
+  test('finds products by SKU, id, barcode and metadata, in the order of queries', async (t) => {
+    const shop = await openStockedShop(t, 4);
+    await shop.run('products', 'set', 'P-1', 'barcode=4006381333931', 'metadata.erp=a=1');
+    await shop.run('products', 'set', 'P-2', 'barcode=4006381333931');
+    const { id } = JSON.parse((await shop.run('products', 'get', 'P-3', '--json')).out);
+    const queries = [`id=${id}`, 'barcode=04006381333931', 'sku=X', 'metadata.erp=a=1'];
+    const table = await shop.run('products', 'lookup', ...queries, '--fields', 'sku,stock');
+    assert.deepEqual([table.status, table.notes], [0, 'No product has sku=X.\n']);
+    assert.deepEqual(table.out.replaceAll(/ {2,}/g, ' ').split('\n'), [
+      'query sku stock', `id=${id} P-3 3`, 'barcode=04006381333931 P-1 1',
+      'barcode=04006381333931 P-2 2', 'metadata.erp=a=1 P-1 1', '',
+    ]);
+    const json = await shop.run('products', 'lookup', ...queries, '--json', '--fields', 'sku');
+    const lines = json.out.trimEnd().split('\n').map((line) => JSON.parse(line));
+    assert.deepEqual(lines.map(({ query }) => query), queries);
+    assert.deepEqual(lines.map(({ products }) => products.map((found: any) => found.sku)),
+      [['P-3'], ['P-1', 'P-2'], [], ['P-1']]);
+    const whole = await shop.run('products', 'lookup', 'sku=P-0', '--json');
+    assert.equal(JSON.parse(whole.out).products[0].name, 'Product 0');
+  });
+
+  test('rejects a query that no product can answer', async (t) => {
+    const shop = await openStockedShop(t, 1);
+    for (const [query, expected, says] of [
+      ['P-0', 2, /^"P-0" is not of the form NAME=VALUE\./],
+      ['name=Mug', 2, /^Products are looked up by sku, id, barcode or metadata\.NAME, not by "n/],
+      ['barcode=12', 1, /digits/],
+    ] as const) {
+      const { status, out, notes } = await shop.run('products', 'lookup', query);
+      assert.match(notes, says);
+      assert.deepEqual([status, out], [expected, '']);
+    }
   });
 });
 
