@@ -10,7 +10,7 @@ import type { AccountStore } from '../../store/account-store.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { withStore } from '../with-store.ts';
 import { readSecret } from './secret-input.ts';
-import { readSellerId } from './seller.ts';
+import { getSeller } from './seller.ts';
 
 const PASSWORD_LABELS = ['New password', 'New password again'];
 
@@ -18,15 +18,14 @@ export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID', '[EMAIL]'],
   async run({ operands: [id, typedEmail], location, io, note }) {
-    const sellerId = readSellerId(id);
-    const email = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, typedEmail);
+    const { sellerId, email } = await withStore(location, async (store) => {
+      const account = await getAccount(store, (await getSeller(store, id)).id, typedEmail);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(io.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
       if ('error' in parsed) throw new CommandFailure(`New password: ${parsed.error.detail}`);
       await store.resetPassword(account, await new Passwords().hash(parsed.value));
-      return account.email;
+      return account;
     });
     return {
       document: { id: formatSellerId(sellerId), email },
@@ -39,10 +38,9 @@ export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
   operands: ['SELLER_ID', '[EMAIL]'],
   async run({ operands: [id, typedEmail], location }) {
-    const sellerId = readSellerId(id);
-    const { email, isReset } = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, typedEmail);
-      return { email: account.email, isReset: await store.resetTotp(account) };
+    const { sellerId, email, isReset } = await withStore(location, async (store) => {
+      const account = await getAccount(store, (await getSeller(store, id)).id, typedEmail);
+      return { ...account, isReset: await store.resetTotp(account) };
     });
     const text = isReset
       ? `Turned off two-factor authentication of ${email} and ended all its sessions.`
@@ -64,7 +62,7 @@ export async function getAccount(
   const accounts = await store.listAccounts(sellerId);
   const [first, second] = accounts;
   if (!first) {
-    throw new CommandFailure('There is no such seller, or it has no account. Create an account with'
+    throw new CommandFailure('This seller has no account. Create an account with'
       + ' "seller invite --seller".');
   }
   const emails = accounts.map((account) => account.email).join(', ');

@@ -7,10 +7,10 @@ import { type Account, type Role, ROLES } from '../../domain/access/account.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import type { AccountStore } from '../../store/account-store.ts';
-import { type Command, CommandFailure, type Input, setting, UsageError } from '../command.ts';
+import { type Command, type Input, setting, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 import { getAccount } from './account.ts';
-import { readSellerId } from './seller.ts';
+import { getSeller } from './seller.ts';
 
 const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
@@ -28,17 +28,19 @@ export const inviteSeller: Command = {
   },
   async run({ flags, location }) {
     const base = flags['base-url'] ?? DEFAULT_URL;
-    const sellerId = flags['seller'] === undefined ? undefined : readSellerId(flags['seller']);
+    const { seller } = flags;
     const role = readRole(flags);
-    const open = sellerId === undefined ? withNewStore : withStore;
-    const { code, expires_at } = await open(location, async (store) => {
-      if (sellerId === undefined) return invite(store);
-      if (!await store.findSeller(sellerId)) throw new CommandFailure('There is no such seller.');
+    const open = seller === undefined ? withNewStore : withStore;
+    const { url, code, expires_at } = await open(location, async (store) => {
+      if (seller === undefined) {
+        return { url: formatJoinUrl(base, undefined), ...await invite(store) };
+      }
+      const { id: sellerId } = await getSeller(store, seller);
       const replaced = flags['replace-account'] === undefined ? undefined
         : await removeAccount(store, sellerId, flags['account']);
-      return invite(store, { role, ...replaced, sellerId });
+      const invitation = await invite(store, { role, ...replaced, sellerId });
+      return { url: formatJoinUrl(base, sellerId), ...invitation };
     });
-    const url = formatJoinUrl(base, sellerId);
     return {
       document: { url, code, expires_at },
       note: `Send the invited person this address and the code below: ${url}\n`

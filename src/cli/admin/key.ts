@@ -16,7 +16,7 @@ import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { splitList } from '../settings.ts';
 import { withStore } from '../with-store.ts';
-import { readSellerId } from './seller.ts';
+import { getSeller } from './seller.ts';
 
 const SELLER_FLAG = { value: 'ID', help: 'seller id; required if there are several sellers' };
 
@@ -106,11 +106,7 @@ function newKeyResult(key: ApiKey, secret: string, sentence: string): Result {
 
 /** The given seller; without an id, the only one. */
 async function findSeller(store: AccessStore, id: string | undefined): Promise<SellerId> {
-  if (id !== undefined) {
-    const sellerId = readSellerId(id);
-    if (await store.findSeller(sellerId)) return sellerId;
-    throw new AppError('not_found', 'There is no such seller.');
-  }
+  if (id !== undefined) return (await getSeller(store, id)).id;
   const [only, another] = await store.listSellers({ after: undefined, limit: 2 });
   if (another) throw new UsageError('There are several sellers. Choose one with --seller ID.');
   if (only) return only.id;

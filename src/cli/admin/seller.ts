@@ -1,10 +1,14 @@
 /** `seller create`, `list`, `disable`, `enable` and `delete`. */
-import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
+import { AppError } from '../../domain/error.ts';
+import { formatSellerId, type SellerId } from '../../domain/id.ts';
 import {
-  DEFAULT_CURRENCY, describeDeletedSeller, describeSeller, parseNewSeller, type Seller,
+  DEFAULT_CURRENCY, describeDeletedSeller, describeSeller, parseNewSeller, parseSellerReference,
+  type Seller,
 } from '../../domain/access/seller.ts';
+import type { AccessStore } from '../../store/access-store.ts';
 import { listAll } from '../../store/list-all.ts';
-import { type Command, type Input, type Result, UsageError } from '../command.ts';
+import type { Command, Input, Result } from '../command.ts';
+import { confirm, YES_FLAG } from '../confirm.ts';
 import { listResult } from '../format.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 
@@ -50,30 +54,38 @@ export const enableSeller: Command = {
 };
 
 export const deleteSeller: Command = {
-  summary: 'Deletes a disabled seller with all data, for good.',
+  summary: 'Deletes a disabled seller with all data, for good, after a question on a terminal.',
   operands: ['SELLER_ID'],
-  flags: { yes: { help: 'confirm that only backups can bring the data back' } },
-  async run({ operands, flags, location }) {
-    const id = readSellerId(operands[0]);
-    if (flags['yes'] === undefined) {
-      throw new UsageError('Only a backup can bring the data of the seller back. Add --yes.');
-    }
-    const deletedAt = await withStore(location, (store) => store.deleteSeller(id));
-    const document = describeDeletedSeller(id, deletedAt);
+  flags: YES_FLAG,
+  async run(input) {
+    const { operands, location } = input;
+    const document = await withStore(location, async (store) => {
+      const reference = parseSellerReference(operands[0] ?? '');
+      // By its id, a deletion can be repeated once the seller is no longer there.
+      const seller = typeof reference === 'number' ? await store.findSeller(reference)
+        : await getSeller(store, operands[0]);
+      const id = seller?.id ?? reference as SellerId; // the cast: it is no external id
+      const question = `Delete the seller "${seller?.name ?? operands[0]}" with all data? `
+        + 'Only a backup can bring it back.';
+      await confirm(input, question);
+      return describeDeletedSeller(id, await store.deleteSeller(id));
+    });
     return { document, note: document.note, text: `Deleted seller ${document.id}.` };
   },
 };
 
 async function setDisabled({ operands, location }: Input, isDisabled: boolean): Promise<Result> {
-  const id = readSellerId(operands[0]);
-  const seller = await withStore(location, (store) => store.setSellerDisabled(id, isDisabled));
+  const seller = await withStore(location, async (store) =>
+    store.setSellerDisabled((await getSeller(store, operands[0])).id, isDisabled));
   const text = `${isDisabled ? 'Disabled' : 'Enabled'} seller "${seller.name}".`;
   return { document: describeSeller(seller), text };
 }
 
-/** @throws UsageError */
-export function readSellerId(text = ''): SellerId {
-  const id = parseSellerId(text);
-  if (id !== undefined) return id;
-  throw new UsageError(`"${text}" is not a seller id. "seller list" shows the ids.`);
+/** The seller with an id or external id. @throws AppError `not_found` */
+export async function getSeller(store: AccessStore, text = ''): Promise<Seller> {
+  const reference = parseSellerReference(text);
+  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  if (seller) return seller;
+  const hint = '"seller list" shows the ids.';
+  throw new AppError('not_found', `No seller has the id or external id "${text}". ${hint}`);
 }

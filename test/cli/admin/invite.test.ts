@@ -130,15 +130,16 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   assert.match(without.notes, /--replace-account needs --seller/);
 });
 
-test('rejects an unknown seller and a malformed id', async (t) => {
+test('rejects an unknown seller, by its id or external id', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const args = ['seller', 'invite', '--data', folder, '--seller'];
-  const malformed = await run([...args, 'anna']);
-  assert.deepEqual([malformed.status, malformed.out], [2, '']);
-  assert.match(malformed.notes, /"anna" is not a seller id/);
+  const missing = await run([...args, 'anna']);
+  assert.deepEqual([missing.status, missing.out], [1, '']);
   assert.equal(existsSync(folder), false);
   await look(folder, async () => {});
-  const unknown = await run([...args, 'sel_00000000001']);
-  assert.deepEqual([unknown.status, unknown.out], [1, '']);
-  assert.match(unknown.notes, /There is no such seller/);
+  for (const id of ['sel_00000000001', 'anna']) {
+    const unknown = await run([...args, id]);
+    assert.deepEqual([unknown.status, unknown.out], [1, '']);
+    assert.match(unknown.notes, new RegExp(`^No seller has the id or external id "${id}"`));
+  }
 });

@@ -1,4 +1,4 @@
-/** `seller create`, `list`, `disable` and `enable`, as a user types them. */
+/** `seller create`, `list`, `disable`, `enable` and `delete`, as a user types them. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,15 +81,55 @@ test('disables a seller immediately in a running server, and enables it', async 
   assert.deepEqual(await ask(), [200, 200]);
 });
 
-test('rejects an unknown seller and a malformed id', async (t) => {
+test('names a seller by its external id in every command', async (t) => {
   const folder = join(makeFolder(t), 'data');
-  const malformed = await run(['seller', 'disable', 'anna', '--data', folder]);
-  assert.deepEqual([malformed.status, malformed.out], [2, '']);
-  assert.match(malformed.notes, /"anna" is not a seller id/);
+  const ofFolder = (...args: string[]) => run([...args, '--data', folder, '--json']);
+  const made = JSON.parse(
+    (await ofFolder('seller', 'create', 'Mugs', '--external-id', 'user/7')).out);
+  assert.equal(made.external_id, 'user/7');
+  const key = await ofFolder('key', 'create', '--name', 'Till', '--seller', 'user/7');
+  assert.equal(key.status, 0, key.notes);
+  const keys = await ofFolder('key', 'list', '--seller', 'user/7');
+  assert.equal(JSON.parse(keys.out).keys.length, 1);
+  const invitation = await ofFolder('seller', 'invite', '--seller', 'user/7');
+  assert.match(JSON.parse(invitation.out).url, /\?shop=existing$/);
+  const account = await ofFolder('seller', 'reset-totp', 'user/7');
+  assert.match(JSON.parse(account.out).error.detail, /^This seller has no account\./);
+  const disabled = await ofFolder('seller', 'disable', 'user/7');
+  assert.deepEqual([disabled.status, JSON.parse(disabled.out).id], [0, made.id]);
+  const deleted = await ofFolder('seller', 'delete', 'user/7', '--yes');
+  assert.deepEqual([deleted.status, JSON.parse(deleted.out).id], [0, made.id]);
+  const again = await ofFolder('seller', 'delete', made.id, '--yes');
+  assert.deepEqual(JSON.parse(again.out), JSON.parse(deleted.out));
+});
+
+test('deletes a seller only with --yes or an answer, and only if it is disabled', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const id = await createSeller(folder);
+  const enabled = await run(['seller', 'delete', id, '--yes', '--data', folder]);
+  assert.deepEqual([enabled.status, enabled.out], [1, '']);
+  assert.match(enabled.notes, /^Disable the seller first, then delete it\./);
+  await run(['seller', 'disable', id, '--data', folder]);
+  const silent = await run(['seller', 'delete', id, '--data', folder]);
+  assert.deepEqual([silent.status, silent.out], [2, '']);
+  assert.match(silent.notes, /There is no terminal to ask whether to delete: add --yes\./);
+  const { out } = await run(['seller', 'list', '--data', folder, '--json']);
+  assert.deepEqual(JSON.parse(out).sellers.map((seller: any) => seller.id), [id]);
+});
+
+test('rejects an unknown seller, by its id or external id', async (t) => {
+  const folder = join(makeFolder(t), 'data');
   await look(folder, async () => {});
-  const unknown = await run(['seller', 'disable', 'sel_00000000001', '--data', folder]);
-  assert.deepEqual([unknown.status, unknown.out], [1, '']);
-  assert.match(unknown.notes, /no such seller/);
+  for (const [id, says] of [
+    ['sel_00000000001', /^No seller has the id or external id "sel_00000000001"\. "seller list"/],
+    ['anna', /^No seller has the id or external id "anna"\. "seller list" shows the ids\./],
+  ] as const) {
+    for (const command of ['disable', 'enable']) {
+      const unknown = await run(['seller', command, id, '--data', folder]);
+      assert.deepEqual([unknown.status, unknown.out], [1, '']);
+      assert.match(unknown.notes, says);
+    }
+  }
 });
 
 test('says how to create a seller if there is none', async (t) => {
