@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { routes } from './support/routes.ts';
 import { routes as pages } from '../src/features/portal/routes.ts';
+import { formatKeyId, formatSellerId } from '../src/domain/id.ts';
 import { makeClock } from './support/clock.ts';
 import { startServer } from './support/server.ts';
 import { makeWitness } from './support/witness.ts';
@@ -73,7 +74,8 @@ test('names the seller, the address and the outcome', async (t) => {
   assert.equal(entry?.isComplete, true);
   assert.equal(entry?.sentBytes, Buffer.byteLength(created.text));
   assert.equal(entry?.address, '127.0.0.1');
-  assert.deepEqual([entry?.sellerId, entry?.keyId], [seller.sellerId, seller.keyId]);
+  assert.deepEqual([entry?.sellerId, entry?.keyId],
+    [formatSellerId(seller.sellerId), formatKeyId(seller)]);
   assert.ok(entry !== undefined && entry.durationMs > 0);
   const rejected = await send({ path: PRODUCTS });
   const [, second] = witness.entries;

@@ -4,7 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../domain/error.ts';
-import type { AccountId, KeyId, SellerId } from '../domain/id.ts';
+import {
+  type AccountId, formatKeyId, formatSellerId, type KeyId, type SellerId,
+} from '../domain/id.ts';
 import type { Reply } from './response/reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
@@ -29,7 +31,12 @@ export interface RequestRecord {
 }
 
 /** A request that is complete, as `onRequestComplete` receives it. */
-export interface AccessLogEntry extends Readonly<RequestRecord>, Span {
+export interface AccessLogEntry
+  extends Readonly<Omit<RequestRecord, 'sellerId' | 'keyId' | 'accountId'>>, Span {
+  /** `sel_...`; undefined if the request was not authenticated. */
+  readonly sellerId: string | undefined;
+  /** `key_...`; undefined without a key. */
+  readonly keyId: string | undefined;
   /** One of seven, or `OTHER`, so that metrics have few labels. */
   readonly method: string;
   /** HTTP status of the response. */
@@ -58,10 +65,13 @@ export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
 ): (record: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {
   const startedAt = performance.now();
-  return (record, { status }) => {
+  return ({ sellerId, keyId, accountId: _, ...record }, { status }) => {
     const { method = '' } = request;
+    const isKey = sellerId !== undefined && keyId !== undefined;
     return {
       ...record,
+      sellerId: sellerId === undefined ? undefined : formatSellerId(sellerId),
+      keyId: isKey ? formatKeyId({ sellerId, keyId }) : undefined,
       ...spans.start(request.headers['traceparent']),
       method: METHODS.has(method) ? method : OTHER_METHOD,
       status,

@@ -4,7 +4,6 @@
  * and counted. A request's line contains only members of `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
-import { formatKeyId, formatSellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
@@ -111,9 +110,8 @@ export class Log {
 }
 
 export function logRequest(log: Log, request: AccessLogEntry): void {
-  const { route, status, sellerId, keyId, durationMs } = request;
+  const { route, status, durationMs } = request;
   const level = status >= 500 ? 'warn' : 'info';
-  const isKey = sellerId !== undefined && keyId !== undefined;
   log.write(PROBES.has(route) ? 'debug' : level, 'request', {
     method: request.method,
     route,
@@ -123,8 +121,8 @@ export function logRequest(log: Log, request: AccessLogEntry): void {
     duration_ms: Math.round(durationMs * 1_000) / 1_000,
     bytes: request.sentBytes,
     address: request.address,
-    seller: sellerId === undefined ? undefined : formatSellerId(sellerId),
-    key: isKey ? formatKeyId({ sellerId, keyId }) : undefined,
+    seller: request.sellerId,
+    key: request.keyId,
     trace_id: request.traceId,
     span_id: request.spanId,
     parent_span_id: request.parentSpanId,
