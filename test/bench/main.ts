@@ -13,6 +13,7 @@ import { measurePast } from './past.ts';
 import { measureReverts } from './reverts.ts';
 import { compareWithFloor } from './side-by-side.ts';
 import { measureStock } from './stock.ts';
+import { measureTenants } from './tenants.ts';
 import { measureWebhooks } from './webhooks.ts';
 
 /** The parts; each gets the path of a folder that does not exist yet. */
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   past: measurePast,
   reverts: measureReverts,
   webhooks: measureWebhooks,
+  tenants: measureTenants,
   loop: measureLoop,
 };
 
