@@ -112,7 +112,7 @@ function prepareClaimExternalId(sql: Sql) {
     INSERT INTO seller_external_id (external_id, seller_id) VALUES (:externalId, :sellerId)`);
   /** @throws AppError `external_id_taken` */
   return async (sellerId: SellerId, externalId: ExternalId | null): Promise<void> => {
-    const owner = externalId === null ? undefined : await findOwner(externalId);
+    const owner = await findOwner(externalId);
     if (owner === sellerId) return;
     if (owner !== undefined) {
       throw new AppError('external_id_taken', `Seller ${formatSellerId(owner)} has this external `
@@ -123,11 +123,11 @@ function prepareClaimExternalId(sql: Sql) {
   };
 }
 
-/** The only look-up that knows no seller: of the one that has an external id. */
+/** The only look-up that knows no seller: of the one that has an external id; null is nobody's. */
 function prepareFindOwner(sql: Sql) {
   const find = sql.prepare(`
     SELECT seller_id FROM seller_external_id WHERE external_id = :externalId`);
-  return async (externalId: ExternalId): Promise<SellerId | undefined> => {
+  return async (externalId: ExternalId | null): Promise<SellerId | undefined> => {
     const row = await find.get({ externalId });
     return row && readId<SellerId>(row, 'seller_id');
   };
