@@ -1,10 +1,14 @@
 /** How the projection catches up: for a waiting search, and while the store is idle. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/store/sqlite/search/limits.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { openCatalogue } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
+import { openProjectionFile } from '../../../../src/store/sqlite/search/projection-file.ts';
+import { Projection } from '../../../../src/store/sqlite/search/projection.ts';
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
 import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
@@ -35,6 +39,25 @@ test("finds a seller's change as soon as its response is sent", async (t) => {
   assert.deepEqual(await find(4, 'blue'), []);
   await store.createProduct(actor, mug);
   assert.deepEqual(await find(5, 'mug'), ['Red mug 1']);
+});
+
+test('projects nothing of a seller that was deleted after it was read', async (t) => {
+  const folder = makeDataFolder(t);
+  const store = await openStore(t, { folder });
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 3);
+  using opened = new DisposableStack();
+  const catalogue = opened.adopt(openCatalogue(join(folder, 'catalogue.db')), (db) => db.close());
+  const search = opened.adopt(openProjectionFile({
+    search: join(folder, 'search.db'), openFiles: [],
+  }), (db) => db.close());
+  const projection = new Projection(search, catalogue);
+  const seller = catalogue.findSeller(actor.sellerId);
+  assert.ok(seller);
+  await store.setSellerDisabled(seller.id, true);
+  await store.deleteSeller(seller.id);
+  assert.throws(() => projection.step(seller), { code: 'not_found' });
+  assert.equal(projection.find(seller.id), undefined);
 });
 
 test('counts the changes that searches do not see yet', async (t) => {
