@@ -3,22 +3,19 @@
  * them. SQLite reads them from its search projection.
  */
 import type { SearchStore } from '../search-store.ts';
-import { readInteger, readText, type Sql } from './sql.ts';
+import { prepareList, readInteger, readText, type Sql } from './sql.ts';
 
 export function categoryQueries(sql: Sql): Pick<SearchStore, 'listCategories'> {
-  const list = sql.prepare(`
+  const list = prepareList(sql, (row) => ({
+    category: readText(row, 'category'),
+    products: readInteger(row, 'products'), archived: readInteger(row, 'archived'),
+  }), `
     SELECT category, count(*) FILTER (WHERE archived = 0) AS products,
       count(*) FILTER (WHERE archived = 1) AS archived
     FROM product
     WHERE seller_id = :sellerId AND category >= :from
     GROUP BY category ORDER BY category LIMIT :limit`);
   return {
-    async listCategories(sellerId, { from = '', limit }) {
-      const rows = await list.all({ sellerId, from, limit });
-      return rows.map((row) => ({
-        category: readText(row, 'category'),
-        products: readInteger(row, 'products'), archived: readInteger(row, 'archived'),
-      }));
-    },
+    listCategories: (sellerId, { from = '', limit }) => list({ sellerId, from, limit }),
   };
 }

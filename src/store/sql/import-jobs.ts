@@ -8,7 +8,9 @@ import type {
   ImportFile, ImportFileName, ImportJobKey, ImportJobStore, StoredImportJob,
 } from '../nodes/import-job-store.ts';
 import { IMPORT_CHUNKS_PER_READ, IMPORT_JOBS_LIST_LIMIT } from '../limits.ts';
-import { readBytes, readId, readInteger, readText, type Row, type Sql } from './sql.ts';
+import {
+  prepareFind, prepareList, readBytes, readId, readInteger, readText, type Row, type Sql,
+} from './sql.ts';
 
 /** @param now An SQL expression: the time of the database, in milliseconds since 1970. */
 export function importJobs(sql: Sql, now: string): ImportJobStore {
@@ -18,53 +20,45 @@ export function importJobs(sql: Sql, now: string): ImportJobStore {
     createJob: async ({ sellerId, id }) => {
       if (await create.run({ sellerId, id }) === 0) throw deleted();
     },
-    async findJob({ sellerId, id }) {
-      const row = await find.get({ sellerId, id });
-      return row && readJob(sellerId, row);
-    },
-    listJobs: async (sellerId) =>
-      (await list.all({ sellerId })).map((row) => readJob(sellerId, row)),
+    findJob: ({ sellerId, id }) => find({ sellerId, id }),
+    listJobs: (sellerId) => list({ sellerId }),
     async replaceJob({ content, isRunning, ...job }) {
       return await replace.run({
         ...job, content: JSON.stringify(content), isRunning: Number(isRunning),
       }) > 0;
     },
-    async noteProgress({ sellerId, id, version, content }) {
-      const row = await note.get({ sellerId, id, version, content: JSON.stringify(content) });
-      return row && { isCancelled: readInteger(row, 'is_cancelled') === 1 };
-    },
+    noteProgress: ({ sellerId, id, version, content }) =>
+      note({ sellerId, id, version, content: JSON.stringify(content) }),
     cancelJob: async ({ sellerId, id }) => {
       await cancel.run({ sellerId, id });
     },
     deleteJob: async ({ sellerId, id }) => {
       await remove.run({ sellerId, id });
     },
-    listDisposableJobs: async ({ lifeMs, limitBytes }) =>
-      (await listDisposable.all({ lifeMs, limitBytes })).map((row) =>
-        ({ sellerId: readId<SellerId>(row, 'seller_id'), id: readText(row, 'id') })),
+    listDisposableJobs: ({ lifeMs, limitBytes }) => listDisposable({ lifeMs, limitBytes }),
     createFile: async (job, name) => chunkedFile(files, job, name, 0),
     openFile: (job, name, sizeBytes) => chunkedFile(files, job, name, sizeBytes),
   };
 }
 
 function prepare(sql: Sql, now: string) {
-  const columns = `id, version, content, ${now} - seen_at AS idle_ms`;
+  const columns = `seller_id, id, version, content, ${now} - seen_at AS idle_ms`;
   const isJob = 'seller_id = :sellerId AND id = :id';
   return {
     create: sql.prepare(`
       INSERT INTO import_job (seller_id, id, version, is_running, is_cancelled, size_bytes,
         created_at, seen_at)
       SELECT id, :id, 0, 1, 0, 0, ${now}, ${now} FROM seller WHERE id = :sellerId`),
-    find: sql.prepare(`
+    find: prepareFind(sql, mapJob, `
       SELECT ${columns} FROM import_job WHERE ${isJob} AND content IS NOT NULL`),
-    list: sql.prepare(`
+    list: prepareList(sql, mapJob, `
       SELECT ${columns} FROM import_job WHERE seller_id = :sellerId AND content IS NOT NULL
       ORDER BY created_at DESC, id LIMIT ${IMPORT_JOBS_LIST_LIMIT}`),
     replace: sql.prepare(`
       UPDATE import_job SET version = version + 1, content = :content, is_running = :isRunning,
         is_cancelled = 0, size_bytes = :sizeBytes, seen_at = ${now}
       WHERE ${isJob} AND version = :version`),
-    note: sql.prepare(`
+    note: prepareFind(sql, (row) => ({ isCancelled: readInteger(row, 'is_cancelled') === 1 }), `
       UPDATE import_job SET content = :content, seen_at = ${now}
       WHERE ${isJob} AND version = :version
       RETURNING is_cancelled`),
@@ -73,7 +67,7 @@ function prepare(sql: Sql, now: string) {
     // With its files, by their foreign key.
     remove: sql.prepare(`DELETE FROM import_job WHERE ${isJob}`),
     // Of all sellers: in the background only.
-    listDisposable: sql.prepare(`
+    listDisposable: prepareList(sql, mapKey, `
       SELECT seller_id, id FROM (
         SELECT seller_id, id, is_running, size_bytes, seen_at,
           sum(size_bytes) OVER (ORDER BY seen_at DESC, id) AS kept_bytes
@@ -84,9 +78,13 @@ function prepare(sql: Sql, now: string) {
   };
 }
 
-function readJob(sellerId: SellerId, row: Row): StoredImportJob {
+function mapKey(row: Row): ImportJobKey {
+  return { sellerId: readId<SellerId>(row, 'seller_id'), id: readText(row, 'id') };
+}
+
+function mapJob(row: Row): StoredImportJob {
   return {
-    sellerId, id: readText(row, 'id'), version: readInteger(row, 'version'),
+    ...mapKey(row), version: readInteger(row, 'version'),
     content: JSON.parse(readText(row, 'content')), idleMs: readInteger(row, 'idle_ms'),
   };
 }

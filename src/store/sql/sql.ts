@@ -76,6 +76,22 @@ export function readCurrency(row: Row): Currency {
   return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
 }
 
+/** Prepares a query of one row. */
+export function prepareFind<Found>(sql: Sql, map: (row: Row) => Found, text: string) {
+  const find = sql.prepare(text);
+  return async (parameters?: Parameters): Promise<Found | undefined> => {
+    const row = await find.get(parameters);
+    return row && map(row);
+  };
+}
+
+/** Prepares a query of many rows. */
+export function prepareList<Listed>(sql: Sql, map: (row: Row) => Listed, text: string) {
+  const list = sql.prepare(text);
+  return async (parameters?: Parameters): Promise<readonly Listed[]> =>
+    (await list.all(parameters)).map((row) => map(row));
+}
+
 /** Undefined for NULL. */
 export function readOptional<Value>(
   row: Row, column: string, read: (row: Row, column: string) => Value,

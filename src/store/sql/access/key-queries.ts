@@ -5,7 +5,8 @@ import type { KeyId, SellerId } from '../../../domain/id.ts';
 import type { AccessStore, Grant } from '../../access-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import {
-  readCurrency, readId, readInteger, readOptional, readText, type Row, type Sql,
+  prepareFind, prepareList, readCurrency, readId, readInteger, readOptional, readText, type Row,
+  type Sql,
 } from '../sql.ts';
 
 /** Columns for `mapKey`. */
@@ -18,32 +19,25 @@ const ENDS_LATER = `CASE WHEN revoked_at IS NULL
   THEN coalesce(expires_at, ${Number.MAX_SAFE_INTEGER}) ELSE 0 END > :liveAt`;
 
 export function keyQueries(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, mapKey, `
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
-  const findByHash = sql.prepare(`
+  const findByHash = prepareFind(sql, mapKey, `
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND hash = :hash`);
-  const list = sql.prepare(`
+  const list = prepareList(sql, mapKey, `
     SELECT ${KEY_COLUMNS} FROM api_key
     WHERE seller_id = :sellerId AND id > :after AND ${ENDS_LATER}
     ORDER BY id LIMIT :limit`);
-  const listNewest = sql.prepare(`
+  const listNewest = prepareList(sql, mapKey, `
     SELECT ${KEY_COLUMNS} FROM api_key
     WHERE seller_id = :sellerId AND id < :before AND ${ENDS_LATER}
     ORDER BY id DESC LIMIT :limit`);
   return {
-    async findKey({ sellerId, keyId }) {
-      const row = await find.get({ sellerId, keyId });
-      return row && mapKey(row);
-    },
-    async findKeyByHash(sellerId, hash) {
-      const row = await findByHash.get({ sellerId, hash });
-      return row && mapKey(row);
-    },
-    async listKeys(sellerId, { after, limit, liveAt = -1 }, isNewestFirst = false) {
+    findKey: ({ sellerId, keyId }) => find({ sellerId, keyId }),
+    findKeyByHash: (sellerId, hash) => findByHash({ sellerId, hash }),
+    listKeys(sellerId, { after, limit, liveAt = -1 }, isNewestFirst = false) {
       const before = after ?? Number.MAX_SAFE_INTEGER;
-      const rows = isNewestFirst ? await listNewest.all({ sellerId, before, limit, liveAt })
-        : await list.all({ sellerId, after: after ?? 0, limit, liveAt });
-      return rows.map(mapKey);
+      return isNewestFirst ? listNewest({ sellerId, before, limit, liveAt })
+        : list({ sellerId, after: after ?? 0, limit, liveAt });
     },
   } satisfies Partial<QueriesOf<AccessStore>>;
 }

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../domain/time.ts';
 import { KEY_USAGE_KEPT_HOURS } from '../../limits.ts';
 import type { UsageStore } from '../../access-store.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readId, readInteger, type Sql } from '../sql.ts';
+import { prepareList, readId, readInteger, type Sql } from '../sql.ts';
 
 export function usageMutations(sql: Sql) {
   const add = sql.prepare(`
@@ -29,18 +29,15 @@ export function usageMutations(sql: Sql) {
 }
 
 export function usageQueries(sql: Sql) {
-  const list = sql.prepare(`
+  const list = prepareList(sql, (row) => ({
+    keyId: readId<KeyId>(row, 'key_id'),
+    hour: readInteger(row, 'hour'),
+    requests: readInteger(row, 'requests'),
+    refusals: readInteger(row, 'refusals'),
+  }), `
     SELECT hour, key_id, requests, refusals FROM key_usage
     WHERE seller_id = :sellerId AND hour >= :since ORDER BY hour DESC, key_id DESC LIMIT :limit`);
   return {
-    async readUsage(sellerId, { since, limit }) {
-      const rows = await list.all({ sellerId, since, limit });
-      return rows.map((row) => ({
-        keyId: readId<KeyId>(row, 'key_id'),
-        hour: readInteger(row, 'hour'),
-        requests: readInteger(row, 'requests'),
-        refusals: readInteger(row, 'refusals'),
-      }));
-    },
+    readUsage: (sellerId, { since, limit }) => list({ sellerId, since, limit }),
   } satisfies Partial<QueriesOf<UsageStore>>;
 }

@@ -13,7 +13,8 @@ import type { AccountStore } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
-  readCurrency, readId, readInteger, readOneOf, readText, type Row, type Sql,
+  prepareFind, prepareList, readCurrency, readId, readInteger, readOneOf, readText, type Row,
+  type Sql,
 } from '../sql.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
 
@@ -94,45 +95,36 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
 
 /** The only look-up that knows no seller: of the account with an e-mail address. */
 export function prepareFindAccountOfEmail(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, readReference, `
     SELECT seller_id, account_id FROM account_email WHERE email = :email`);
-  return async (email: string): Promise<AccountReference | undefined> => {
-    const row = await find.get({ email });
-    return row && readReference(row);
-  };
+  return (email: string) => find({ email });
 }
 
 export function accountQueries(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, mapAccount, `
     SELECT ${ACCOUNT_COLUMNS} FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId`);
-  const list = sql.prepare(`
+  const list = prepareList(sql, mapAccount, `
     SELECT ${ACCOUNT_COLUMNS} FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId ORDER BY a.id LIMIT ${ACCOUNTS_PER_SELLER_LIMIT}`);
   const findAccount = prepareFindAccountOfEmail(sql);
-  const findCredentials = sql.prepare(`
+  const findCredentials = prepareFind(sql, (row) => ({
+    ...readReference(row),
+    passwordHash: readText(row, 'password'),
+    hasTotp: readInteger(row, 'has_totp') === 1,
+    isPasswordOff: readInteger(row, 'is_password_off') === 1,
+  }), `
     SELECT a.seller_id, a.id AS account_id, a.password, a.is_password_off, ${HAS_TOTP}
     FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.email = :email
       AND s.disabled_at IS NULL`);
   return {
-    async findAccount({ sellerId, accountId }) {
-      const row = await find.get({ sellerId, accountId });
-      return row && mapAccount(row);
-    },
-    async listAccounts(sellerId) {
-      return (await list.all({ sellerId })).map(mapAccount);
-    },
+    findAccount: ({ sellerId, accountId }) => find({ sellerId, accountId }),
+    listAccounts: (sellerId) => list({ sellerId }),
     async findCredentials(email) {
       // Always two queries: the response time must not reveal that an account exists.
       const { sellerId = 0, accountId = 0 } = await findAccount(email) ?? {};
-      const row = await findCredentials.get({ sellerId, accountId, email });
-      return row && {
-        ...readReference(row),
-        passwordHash: readText(row, 'password'),
-        hasTotp: readInteger(row, 'has_totp') === 1,
-        isPasswordOff: readInteger(row, 'is_password_off') === 1,
-      };
+      return findCredentials({ sellerId, accountId, email });
     },
   } satisfies Partial<QueriesOf<AccountStore>>;
 }
@@ -245,14 +237,13 @@ type People = Awaited<ReturnType<ReturnType<typeof prepareListPeople>>>;
 
 /** The accounts of a seller as these mutations see them, as many as there may be. */
 export function prepareListPeople(sql: Sql) {
-  const list = sql.prepare(`
-    SELECT id, name, role, email FROM account WHERE seller_id = :sellerId ORDER BY id`);
-  return async (sellerId: SellerId) => (await list.all({ sellerId })).map((row) => ({
+  const list = prepareList(sql, (row) => ({
     id: readInteger(row, 'id'),
     name: readText(row, 'name'),
     role: readOneOf(row, 'role', ROLES),
     email: readText(row, 'email'),
-  }));
+  }), 'SELECT id, name, role, email FROM account WHERE seller_id = :sellerId ORDER BY id');
+  return (sellerId: SellerId) => list({ sellerId });
 }
 
 /** @throws AppError `limit_reached` unless an owner remains without this person */

@@ -14,7 +14,8 @@ import { prepareAssertSeller } from '../access/seller-deletion.ts';
 import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
-  readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+  prepareFind, prepareList, readId, readInteger, readOneOf, readOptional, readText, type Row,
+  type Sql,
 } from '../sql.ts';
 import { prepareFindAccountOfEmail, prepareListPeople } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
@@ -143,10 +144,11 @@ function findFreeName(base: string, names: readonly string[]): string {
 }
 
 export function invitationQueries(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, mapInvitation, `
     SELECT ${COLUMNS} FROM invitation WHERE hash = :hash AND expires_at > :wall
       AND (lived_until IS NULL OR lived_until > :lived)`);
-  const list = sql.prepare(`
+  const mapListed = (row: Row) => ({ hash: readText(row, 'hash'), ...mapInvitation(row) });
+  const list = prepareList(sql, mapListed, `
     SELECT ${COLUMNS} FROM invitation WHERE seller_id = :sellerId
     ORDER BY hash LIMIT ${ACCOUNTS_PER_SELLER_LIMIT}`);
   const findAnySeller = sql.prepare('SELECT id FROM seller WHERE id > 0 LIMIT 1');
@@ -158,19 +160,15 @@ export function invitationQueries(sql: Sql) {
      * seller, while that seller is not disabled.
      */
     async findInvitationAt(hash: string, { wall, lived }: Moment): Promise<Invitation | undefined> {
-      const row = await find.get({ hash, wall, lived });
-      if (!row) return undefined;
-      const invitation = mapInvitation(row);
+      const invitation = await find({ hash, wall, lived });
+      if (!invitation) return undefined;
       const { sellerId, isFirst } = invitation;
       if (isFirst && await findAnySeller.get()) return undefined;
       if (sellerId !== undefined && !await findSeller.get({ sellerId })) return undefined;
       return invitation;
     },
     ...{
-      async listInvitations(sellerId) {
-        const rows = await list.all({ sellerId });
-        return rows.map((row) => ({ hash: readText(row, 'hash'), ...mapInvitation(row) }));
-      },
+      listInvitations: (sellerId) => list({ sellerId }),
     } satisfies Partial<QueriesOf<AccountStore>>,
   };
 }

@@ -10,7 +10,9 @@ import { PASSKEYS_PER_ACCOUNT_LIMIT } from '../../../domain/limits.ts';
 import type { PasskeyStore, PasskeyUse } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readBytes, readInteger, readOptional, readText, type Row, type Sql } from '../sql.ts';
+import {
+  prepareList, readBytes, readInteger, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';
@@ -108,10 +110,9 @@ export function passkeyQueries(sql: Sql) {
 }
 
 function prepareListPasskeys(sql: Sql) {
-  const list = sql.prepare(`
+  const list = prepareList(sql, mapPasskey, `
     SELECT ${COLUMNS} FROM passkey WHERE ${OWN} ORDER BY id LIMIT ${PASSKEYS_PER_ACCOUNT_LIMIT}`);
-  return async ({ sellerId, accountId }: AccountReference): Promise<readonly Passkey[]> =>
-    (await list.all({ sellerId, accountId })).map(mapPasskey);
+  return ({ sellerId, accountId }: AccountReference) => list({ sellerId, accountId });
 }
 
 /** @throws AppError `not_found` */

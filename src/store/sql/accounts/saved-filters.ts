@@ -12,7 +12,7 @@ import {
 } from '../../limits.ts';
 import { prepareAssertSeller } from '../access/seller-deletion.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readText, type Sql } from '../sql.ts';
+import { prepareFind, readText, type Row, type Sql } from '../sql.ts';
 
 export function savedFilterMutations(sql: Sql) {
   const assertSeller = prepareAssertSeller(sql);
@@ -81,13 +81,11 @@ export function columnMappingMutations(sql: Sql) {
 }
 
 export function columnMappingQueries(sql: Sql) {
-  const find = sql.prepare(`
+  // The cast: the mutation above wrote it.
+  const readColumns = (row: Row) => JSON.parse(readText(row, 'columns')) as ColumnMapping;
+  const find = prepareFind(sql, readColumns, `
     SELECT columns FROM column_mapping WHERE seller_id = :sellerId AND header_hash = :headerHash`);
   return {
-    async findColumnMapping(sellerId, headerHash) {
-      const row = await find.get({ sellerId, headerHash });
-      // The cast: the mutation above wrote it.
-      return row && JSON.parse(readText(row, 'columns')) as ColumnMapping;
-    },
+    findColumnMapping: (sellerId, headerHash) => find({ sellerId, headerHash }),
   } satisfies Partial<QueriesOf<AccountStore>>;
 }

@@ -5,7 +5,7 @@ import type { AccountStore, NewSession, Session } from '../../account-store.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_ACCOUNT_LIMIT } from '../../limits.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readInteger, readText, type Row, type Sql } from '../sql.ts';
+import { prepareFind, prepareList, readInteger, readText, type Row, type Sql } from '../sql.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 
 const COLUMNS = `x.id, x.created_at, x.seen_at, x.lived_at, x.seen_lived_at, x.address,
@@ -85,25 +85,20 @@ export function prepareInsertSession(sql: Sql, lived: () => number) {
 }
 
 export function sessionQueries(sql: Sql) {
-  const list = sql.prepare(`
+  const list = prepareList(sql, mapSession, `
     SELECT ${COLUMNS} FROM session AS x WHERE ${OWN} ORDER BY id DESC LIMIT :limit`);
-  const findSignedInSession = sql.prepare(`
+  const findSignedInSession = prepareFind(sql, (row) => ({
+    account: mapAccount(row),
+    session: mapSession(row),
+    position: readInteger(row, 'position'),
+  }), `
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
     JOIN account AS a ON a.seller_id = x.seller_id AND a.id = x.account_id
     JOIN seller AS s ON s.id = x.seller_id
     WHERE x.seller_id = :sellerId AND x.hash = :hash AND s.disabled_at IS NULL`);
   return {
-    async listSessions({ sellerId, accountId }, limit) {
-      return (await list.all({ sellerId, accountId, limit })).map(mapSession);
-    },
-    async findSignedInSession(sellerId, hash) {
-      const row = await findSignedInSession.get({ sellerId, hash });
-      return row && {
-        account: mapAccount(row),
-        session: mapSession(row),
-        position: readInteger(row, 'position'),
-      };
-    },
+    listSessions: ({ sellerId, accountId }, limit) => list({ sellerId, accountId, limit }),
+    findSignedInSession: (sellerId, hash) => findSignedInSession({ sellerId, hash }),
   } satisfies Partial<QueriesOf<AccountStore>>;
 }
 

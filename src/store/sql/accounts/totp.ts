@@ -5,7 +5,7 @@ import { TOTP_STEPS_AHEAD } from '../../../domain/access/totp.ts';
 import type { AccountStore, NewTotp } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
-import { readBytes, readInteger, readText, type Sql } from '../sql.ts';
+import { prepareFind, readBytes, readInteger, readText, type Sql } from '../sql.ts';
 
 /** The port as its mutations see it: secrets are encrypted before. */
 interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
@@ -91,18 +91,15 @@ function prepareReplaceCodes(sql: Sql) {
 }
 
 export function totpQueries(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, (row) => ({
+    sealed: readBytes(row, 'totp_secret'),
+    step: readInteger(row, 'totp_step'),
+    recoveryCodes: readInteger(row, 'codes'),
+  }), `
     SELECT totp_secret, totp_step, (SELECT count(*) FROM recovery_code
       WHERE seller_id = :sellerId AND account_id = :accountId) AS codes
     FROM account WHERE seller_id = :sellerId AND id = :accountId AND totp_secret IS NOT NULL`);
   return {
-    async findEncryptedTotp({ sellerId, accountId }: AccountReference) {
-      const row = await find.get({ sellerId, accountId });
-      return row && {
-        sealed: readBytes(row, 'totp_secret'),
-        step: readInteger(row, 'totp_step'),
-        recoveryCodes: readInteger(row, 'codes'),
-      };
-    },
+    findEncryptedTotp: ({ sellerId, accountId }: AccountReference) => find({ sellerId, accountId }),
   };
 }

@@ -10,7 +10,7 @@ import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import { assertReached, type Reach } from '../../rules/history.ts';
 import type { Awaitable, HistoryQueries } from '../../rules/history/queries.ts';
-import { readInteger, readOptional, type Sql } from '../sql.ts';
+import { prepareFind, readInteger, readOptional, type Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
 
 /** Reads the changes of all types after a position, and the reach of their history. */
@@ -62,7 +62,9 @@ export function historyQueries(sql: Sql, readFeed: ReadFeed) {
 /** The reach of the history, and the spans of imports. */
 function spanQueries(sql: Sql) {
   const findReach = sql.prepare('SELECT pruned_to, position FROM seller WHERE id = :sellerId');
-  const findSpan = sql.prepare(`
+  const findSpan = prepareFind(sql, (row) => ({
+    after: readInteger(row, 'first_position') - 1, upTo: readInteger(row, 'last_position'),
+  }), `
     SELECT first_position, last_position FROM import
     WHERE seller_id = :sellerId AND id = :id AND first_position IS NOT NULL`);
   return {
@@ -71,12 +73,7 @@ function spanQueries(sql: Sql) {
       if (!row) throw noSeller();
       return { prunedTo: readInteger(row, 'pruned_to'), position: readInteger(row, 'position') };
     },
-    async findImportSpan(sellerId, id) {
-      const row = await findSpan.get({ sellerId, id });
-      return row && {
-        after: readInteger(row, 'first_position') - 1, upTo: readInteger(row, 'last_position'),
-      };
-    },
+    findImportSpan: (sellerId, id) => findSpan({ sellerId, id }),
   } satisfies Partial<HistoryQueries>;
 }
 

@@ -10,21 +10,21 @@ import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { likePattern } from '../product-filter.ts';
 import {
-  readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+  prepareList, readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
 } from '../sql.ts';
 
 export function importQueries(sql: Sql) {
-  const columns = Object.keys(IMPORT_ROW).join(', ');
-  const listAmong = sql.prepare(`
+  const columns = `seller_id, ${Object.keys(IMPORT_ROW).join(', ')}`;
+  const listAmong = prepareList(sql, mapImport, `
     SELECT ${columns} FROM import
     WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
-  const prepareList = (beyond: string, order: 'ASC' | 'DESC') => sql.prepare(`
+  const prepareFrom = (beyond: string, order: 'ASC' | 'DESC') => prepareList(sql, mapImport, `
     SELECT ${columns} FROM import
     WHERE seller_id = :sellerId AND id ${beyond}
       AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY id ${order} LIMIT :limit`);
-  const listNewest = prepareList('< :before', 'DESC');
-  const listOldest = prepareList('> :after', 'ASC');
+  const listNewest = prepareFrom('< :before', 'DESC');
+  const listOldest = prepareFrom('> :after', 'ASC');
   const count = sql.prepare(`
     SELECT count(*) AS listed,
       count(CASE WHEN CAST(:kind AS text) IS NULL OR kind = :kind THEN 1 END) AS matching
@@ -32,7 +32,7 @@ export function importQueries(sql: Sql) {
       SELECT kind FROM import WHERE seller_id = :sellerId ORDER BY id DESC LIMIT :limit
     ) AS newest`);
   // Without an index, so the newest only.
-  const search = sql.prepare(`
+  const search = prepareList(sql, mapImport, `
     SELECT ${columns} FROM (
       SELECT * FROM import WHERE seller_id = :sellerId
       ORDER BY id DESC LIMIT ${IMPORTS_SEARCHED_LIMIT}) AS newest
@@ -40,34 +40,30 @@ export function importQueries(sql: Sql) {
       OR lower(source) LIKE lower(:pattern) ESCAPE '\\'
     ORDER BY id DESC LIMIT :limit`);
   const findImports: HistoryQueries['findImports'] = async (sellerId, ids) => {
-    const records = (await listAmong.all({ sellerId, ids })).map((row) => mapImport(sellerId, row));
+    const records = await listAmong({ sellerId, ids });
     return new Map(records.map((record) => [record.id, record]));
   };
   return {
     findImports,
     findImport: async (sellerId, id) => (await findImports(sellerId, [id])).get(id),
-    async listImports(sellerId, { before = Number.MAX_SAFE_INTEGER, after, kind, limit }) {
-      const rows = after === undefined ? await listNewest.all({ sellerId, before, kind, limit })
-        : await listOldest.all({ sellerId, after, kind, limit });
-      return rows.map((row) => mapImport(sellerId, row));
-    },
+    listImports: (sellerId, { before = Number.MAX_SAFE_INTEGER, after, kind, limit }) =>
+      (after === undefined ? listNewest({ sellerId, before, kind, limit })
+        : listOldest({ sellerId, after, kind, limit })),
     async countImports(sellerId, kind) {
       const row = await count.get({ sellerId, kind, limit: COUNTED_ROWS }) ?? {};
       const listed = toListCount(readInteger(row, 'listed'));
       if (kind === undefined) return listed;
       return listed.isExact ? toListCount(readInteger(row, 'matching')) : undefined;
     },
-    async searchImports(sellerId, text, limit) {
-      const rows = await search.all({ sellerId, pattern: likePattern(text), limit });
-      return rows.map((row) => mapImport(sellerId, row));
-    },
+    searchImports: (sellerId, text, limit) =>
+      search({ sellerId, pattern: likePattern(text), limit }),
   } satisfies QueriesOf<ImportStore> & Pick<HistoryQueries, 'findImports'>;
 }
 
-function mapImport(sellerId: SellerId, row: Row): ImportRecord {
+function mapImport(row: Row): ImportRecord {
   const reverts = readOptional(row, 'reverts', readText);
   return {
-    sellerId,
+    sellerId: readId<SellerId>(row, 'seller_id'),
     kind: readOneOf(row, 'kind', IMPORT_KINDS),
     id: readId<ImportId>(row, 'id'),
     keyId: readId<KeyId>(row, 'key_id'),

@@ -2,7 +2,7 @@
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../history-store.ts';
 import type { HistoryQueries, Span } from '../../rules/history/queries.ts';
-import { readInteger, readOptional, readText, type Sql } from '../sql.ts';
+import { prepareList, readInteger, readOptional, readText, type Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
 
 export function ledgerQueries(sql: Sql) {
@@ -13,7 +13,10 @@ export function ledgerQueries(sql: Sql) {
 
 function prepareListVersions(sql: Sql): HistoryQueries['listVersions'] {
   // A number instead of a LIMIT, which PostgreSQL does not know within a recursion.
-  const list = sql.prepare(`
+  const list = prepareList(sql, (row) => ({
+    position: readInteger(row, 'position'),
+    previousPosition: readOptional(row, 'prior', readInteger),
+  }), `
     WITH RECURSIVE version (position, prior, n) AS (
       SELECT position, prior, 1 FROM change WHERE seller_id = :sellerId AND position = :from
       UNION ALL
@@ -21,13 +24,7 @@ function prepareListVersions(sql: Sql): HistoryQueries['listVersions'] {
       WHERE c.seller_id = :sellerId AND c.position = version.prior
         AND version.prior > :after AND version.n < :limit)
     SELECT position, prior FROM version`);
-  return async (sellerId, from, after, limit) => {
-    const rows = await list.all({ sellerId, from, after, limit });
-    return rows.map((row) => ({
-      position: readInteger(row, 'position'),
-      previousPosition: readOptional(row, 'prior', readInteger),
-    }));
-  };
+  return (sellerId, from, after, limit) => list({ sellerId, from, after, limit });
 }
 
 /** Changes of any product. */

@@ -5,10 +5,18 @@
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
-import { readId, readInteger, readText, type Sql } from '../sql.ts';
+import {
+  prepareFind, prepareList, readId, readInteger, readText, type Row, type Sql,
+} from '../sql.ts';
 
 export function pastQueries(sql: Sql) {
-  const list = sql.prepare(`
+  const list = prepareList(sql, (row) => ({
+    id: readId<ProductId>(row, 'id'),
+    // The column matches this brand.
+    sku: readText(row, 'sku') as Sku,
+    stock: readInteger(row, 'stock'),
+    position: readInteger(row, 'position'),
+  }), `
     SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
     UNION ALL
     SELECT product_id, sku, stock_after, position FROM change
@@ -20,51 +28,43 @@ export function pastQueries(sql: Sql) {
     SELECT product_id, position, product FROM change ${sql.indexedBy('change_deleted')}
     WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'
       AND position > :position`);
-  const findSkuDeletion = sql.prepare(`
+  const findSkuDeletion = prepareFind(sql, readProductId, `
     SELECT product_id FROM change ${sql.indexedBy('change_deleted_sku')}
     WHERE seller_id = :sellerId AND sku = :sku AND type = 'deleted' AND position > :position
     ORDER BY position LIMIT 1`);
-  const findRename = sql.prepare(`
+  const findRename = prepareFind(sql, readProductId, `
     SELECT c.product_id FROM change AS c
     JOIN change AS b ON b.seller_id = c.seller_id AND b.position = c.prior
     WHERE c.seller_id = :sellerId AND c.position > :after AND c.position <= :upTo
       AND c.type = 'updated' AND c.sku <> :sku AND b.sku = :sku
     ORDER BY c.position LIMIT 1`);
   return {
-    async listLastLevels(sellerId, after, position, limit) {
-      const rows = await list.all({ sellerId, after, position, limit });
-      return rows.map((row) => ({
-        id: readId<ProductId>(row, 'id'),
-        // The column matches this brand.
-        sku: readText(row, 'sku') as Sku,
-        stock: readInteger(row, 'stock'),
-        position: readInteger(row, 'position'),
-      }));
-    },
+    listLastLevels: (sellerId, after, position, limit) =>
+      list({ sellerId, after, position, limit }),
     async findDeletionsAfter(sellerId, ids, position) {
       const first = new Map<ProductId, { position: number; snapshot: string }>();
       // Only products that reverts created again have several.
       for (const row of await listDeletions.all({ sellerId, ids, position })) {
-        const id = readId<ProductId>(row, 'product_id');
+        const id = readProductId(row);
         const deleted = readInteger(row, 'position');
         if (deleted >= (first.get(id)?.position ?? Infinity)) continue;
         first.set(id, { position: deleted, snapshot: readText(row, 'product') });
       }
       return first;
     },
-    async findSkuDeletionAfter(sellerId, sku, position) {
-      const row = await findSkuDeletion.get({ sellerId, sku, position });
-      return row && readId<ProductId>(row, 'product_id');
-    },
-    async findRename(sellerId, sku, { after, upTo }) {
-      const row = await findRename.get({ sellerId, sku, after, upTo });
-      return row && readId<ProductId>(row, 'product_id');
-    },
+    findSkuDeletionAfter: (sellerId, sku, position) => findSkuDeletion({ sellerId, sku, position }),
+    findRename: (sellerId, sku, { after, upTo }) => findRename({ sellerId, sku, after, upTo }),
   } satisfies Partial<HistoryQueries>;
 }
 
+function readProductId(row: Row): ProductId {
+  return readId(row, 'product_id');
+}
+
 export function revertQueries(sql: Sql) {
-  const listSelected = sql.prepare(`
+  const listSelected = prepareList(sql, (row) => ({
+    id: readProductId(row), first: readInteger(row, 'position'),
+  }), `
     SELECT position, product_id FROM change
     WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
       AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
@@ -75,16 +75,12 @@ export function revertQueries(sql: Sql) {
     SELECT product_id, position FROM change ${sql.indexedBy('change_deleted')}
     WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'`);
   return {
-    async listTouched(sellerId, { after, upTo, importId, keyId, source }) {
-      const rows = await listSelected.all({ sellerId, after, upTo, importId, keyId, source });
-      return rows.map((row) => ({
-        id: readId<ProductId>(row, 'product_id'), first: readInteger(row, 'position'),
-      }));
-    },
+    listTouched: (sellerId, { after, upTo, importId, keyId, source }) =>
+      listSelected({ sellerId, after, upTo, importId, keyId, source }),
     async findLastDeletions(sellerId, ids) {
       const last = new Map<ProductId, number>();
       for (const row of await listDeletions.all({ sellerId, ids })) {
-        const id = readId<ProductId>(row, 'product_id');
+        const id = readProductId(row);
         last.set(id, Math.max(last.get(id) ?? 0, readInteger(row, 'position')));
       }
       return last;

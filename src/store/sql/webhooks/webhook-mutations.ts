@@ -15,7 +15,7 @@ import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
 import { historyPruned } from '../../rules/history.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
-import { readInteger, readText, type Sql } from '../sql.ts';
+import { prepareFind, readInteger, readText, type Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareInsertWebhook, prepareUpdateWebhook } from './webhooks.ts';
 
 /** A webhook of the actor. */
@@ -172,11 +172,8 @@ function prepareNote(audit: AuditLog, findName: ReturnType<typeof prepareFindAct
 
 /** The name of the actor or of its key; undefined if it has neither. */
 function prepareFindActorName(sql: Sql) {
-  const find = sql.prepare(`
+  const find = prepareFind(sql, (row) => readText(row, 'name'), `
     SELECT name FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
-  return async ({ sellerId, keyId, actorName }: Actor): Promise<string | undefined> => {
-    if (actorName != null) return actorName;
-    const row = await find.get({ sellerId, keyId });
-    return row && readText(row, 'name');
-  };
+  return async ({ sellerId, keyId, actorName }: Actor): Promise<string | undefined> =>
+    actorName ?? await find({ sellerId, keyId });
 }

@@ -7,7 +7,9 @@ import type {
 } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookStore } from '../../webhook-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { type Parameters, readBytes, readInteger, readText, type Row, type Sql } from '../sql.ts';
+import {
+  type Parameters, prepareFind, prepareList, readBytes, readInteger, readText, type Row, type Sql,
+} from '../sql.ts';
 
 /** A webhook's columns by member, without its secrets: only signing needs them. */
 interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
@@ -44,11 +46,9 @@ export const SELECT_WEBHOOK = `SELECT ${
   FROM webhook`;
 
 export function prepareFindWebhook(sql: Sql) {
-  const find = sql.prepare(`${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id = :id`);
-  return async ({ sellerId, id }: WebhookReference): Promise<Webhook | undefined> => {
-    const row = await find.get({ sellerId, id });
-    return row && decodeWebhook(row);
-  };
+  const find = prepareFind(
+    sql, decodeWebhook, `${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id = :id`);
+  return ({ sellerId, id }: WebhookReference) => find({ sellerId, id });
 }
 
 /** The queries behind the methods that need the server's key. */
@@ -59,16 +59,18 @@ interface WebhookKeyQueries {
 }
 
 export function webhookQueries(sql: Sql) {
-  const list = sql.prepare(`
+  const list = prepareList(sql, decodeWebhook, `
     ${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id > :after ORDER BY id LIMIT :limit`);
   const findLastId = sql.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM webhook WHERE seller_id = :sellerId`);
   const findThreshold = sql.prepare('SELECT low_stock FROM seller WHERE id = :sellerId');
-  const listSecrets = sql.prepare(`
+  const listSecrets = prepareList(sql, (row) => readBytes(row, 'secret'), `
     SELECT secret FROM webhook WHERE seller_id = :sellerId AND id = :id UNION ALL
     SELECT old_secret FROM webhook
     WHERE seller_id = :sellerId AND id = :id AND old_secret_ends_at > :at`);
-  const listAttempts = sql.prepare(`
+  // The cast: the columns are named as members, and the table holds their types.
+  const mapAttempt = (row: Row) => replaceNulls(row) as unknown as WebhookAttempt;
+  const listAttempts = prepareList(sql, mapAttempt, `
     SELECT ${ATTEMPT_COLUMNS} FROM webhook_attempt
     WHERE seller_id = :sellerId AND webhook_id = :id AND n < :before
     ORDER BY n DESC LIMIT :limit`);
@@ -77,21 +79,14 @@ export function webhookQueries(sql: Sql) {
     WHERE seller_id = :sellerId AND webhook_id = :id AND n = :n`);
   return {
     findWebhook: prepareFindWebhook(sql),
-    listWebhooks: async (sellerId, { after, limit }) =>
-      (await list.all({ sellerId, after: after ?? 0, limit })).map(decodeWebhook),
+    listWebhooks: (sellerId, { after, limit }) => list({ sellerId, after: after ?? 0, limit }),
     findLowStock: async (sellerId) =>
       readInteger(await findThreshold.get({ sellerId }) ?? {}, 'low_stock'),
     findLastWebhookId: async (sellerId) =>
       readInteger(await findLastId.get({ sellerId }) ?? {}, 'id'),
-    listWebhookSecrets: async ({ sellerId, id }, at) =>
-      (await listSecrets.all({ sellerId, id, at })).map((row) => readBytes(row, 'secret')),
-    async listWebhookAttempts({ sellerId, id }, { before, limit }) {
-      const rows = await listAttempts.all({
-        sellerId, id, before: before ?? Number.MAX_SAFE_INTEGER, limit,
-      });
-      // The cast: the columns are named as members, and the table holds their types.
-      return rows.map((row) => replaceNulls(row) as unknown as WebhookAttempt);
-    },
+    listWebhookSecrets: ({ sellerId, id }, at) => listSecrets({ sellerId, id, at }),
+    listWebhookAttempts: ({ sellerId, id }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+      listAttempts({ sellerId, id, before, limit }),
     async findWebhookAttempt({ sellerId, id }, n) {
       const row = await findAttempt.get({ sellerId, id, n });
       if (!row) return undefined;
