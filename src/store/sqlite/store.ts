@@ -70,7 +70,7 @@ async function open(
     const commits = openCommitSubscriptions(reader);
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
     const livedTime = await openLivedTime(lived, reader.methods, run);
-    const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
+    const webhooks = webhookMethods(key, reader.methods, run, clock);
     const delivery = openDelivery({
       lockFile: join(folder, 'webhooks.lock'), openFiles, reader, watchAll: commits.add,
     });
@@ -84,8 +84,8 @@ async function open(
       lost: writer.lost, cursorKey: reader.cursorKey, generation: reader.generation,
       ...reader.methods,
       ...mutationMethods(run),
-      ...historyMethods({ queries: reader.queries, run, lived }), ...livedTime.methods,
-      ...secretMethods({ key, queries: reader.methods, run }),
+      ...historyMethods(reader.queries, run, lived), ...livedTime.methods,
+      ...secretMethods(key, reader.methods, run),
       ...search.store,
       ...makeMemoryThrottles(clock),
       ...webhooks,

@@ -9,9 +9,6 @@ import {
 import { readInteger, readOptional, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
 
-const LIST_CHANGES = `
-  SELECT ${CHANGE_COLUMNS} FROM change WHERE seller_id = $1 AND position = ANY ($2::bigint[])`;
-
 /** `prior` may lead to a change that is pruned: then the chain ends there. */
 const FIND_VERSIONS = `
   WITH RECURSIVE chain (start, position, prior, type, is_edited, step) AS (
@@ -54,15 +51,8 @@ const LIST_CHAINS = `
 
 export function chainQueries(query: Query) {
   return {
-    async listChangesAt(sellerId, positions) {
-      const rows = byPosition(await query(LIST_CHANGES, sellerId, positions), 'position');
-      return positions.flatMap((position) => {
-        const row = rows.get(position);
-        return row ? [mapChange(sellerId, row)] : [];
-      });
-    },
     async findVersions(sellerId, from, position, limit) {
-      const rows = byPosition(await query(FIND_VERSIONS, sellerId, from, position, limit), 'start');
+      const rows = byStart(await query(FIND_VERSIONS, sellerId, from, position, limit));
       return from.map((start) => {
         const row = rows.get(start);
         const version = row && mapVersion(row, position, readInteger(row, 'is_edited') === 1);
@@ -71,7 +61,7 @@ export function chainQueries(query: Query) {
       });
     },
     async findSnapshots(sellerId, from, limit) {
-      const rows = byPosition(await query(FIND_SNAPSHOTS, sellerId, from, limit), 'start');
+      const rows = byStart(await query(FIND_SNAPSHOTS, sellerId, from, limit));
       return from.map((start) => {
         const row = rows.get(start);
         return row && mapSnapshot(row, limit);
@@ -100,8 +90,8 @@ function mapSnapshot(row: Row, limit: number): FoundSnapshot | undefined {
   return { position: readInteger(row, 'position'), product, isEnd };
 }
 
-function byPosition(rows: readonly Row[], column: string): ReadonlyMap<number, Row> {
-  return new Map(rows.map((row) => [readInteger(row, column), row]));
+function byStart(rows: readonly Row[]): ReadonlyMap<number, Row> {
+  return new Map(rows.map((row) => [readInteger(row, 'start'), row]));
 }
 
 function qualify(columns: string): string {

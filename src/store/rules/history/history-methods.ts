@@ -14,13 +14,7 @@ import type { HistoryQueries, Span } from './queries.ts';
 import { startRevert } from './revert.ts';
 import { listTopMovers, sumStockChanges } from './stock-sums.ts';
 
-interface HistoryMethodsOptions {
-  readonly queries: HistoryQueries;
-  readonly run: RunMutation;
-  readonly lived: LivedTime;
-}
-
-export function historyMethods({ queries, run, lived }: HistoryMethodsOptions) {
+export function historyMethods(queries: HistoryQueries, run: RunMutation, lived: LivedTime) {
   const spanOf = (sellerId: SellerId, query: Span & Pick<MovementFilter, 'since' | 'until'>) =>
     findSpan(queries, sellerId, query, query);
   return {

@@ -10,7 +10,8 @@ import type { ImportRecord, RevertedChanges } from '../../../domain/catalogue/im
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
-import type { BarcodeOwner } from '../../catalogue-store.ts';
+import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { QueriesOf } from '../../sql/port-methods.ts';
 import type { MovementFilter, StockLevelAt } from '../../history-store.ts';
 import type { TouchedProduct } from '../../temporary/touched-products.ts';
 import type { PageQuery } from '../../write.ts';
@@ -84,7 +85,8 @@ interface CurrentPrice {
  * Queries on several version chains read about `limit` changes. They return where they got to in
  * the first of these chains, at least one, in order; undefined for a change that is pruned.
  */
-export interface HistoryQueries {
+export interface HistoryQueries
+  extends QueriesOf<Pick<CatalogueStore, 'findProducts' | 'listBarcodeOwners'>> {
   /** @throws AppError `not_found` */
   findReach(sellerId: SellerId): Awaitable<Reach>;
   findSeller(sellerId: SellerId): Awaitable<Pick<Product, 'currency'> | undefined>;
@@ -143,14 +145,7 @@ export interface HistoryQueries {
     sellerId: SellerId, chains: readonly ChainStart[], limit: number,
   ): Awaitable<readonly (readonly ChainedChange[])[]>;
 
-  findProducts(
-    sellerId: SellerId, ids: readonly ProductId[],
-  ): Awaitable<ReadonlyMap<ProductId, Product>>;
   findProductsBySku(sellerId: SellerId, skus: readonly Sku[]): Awaitable<ReadonlyMap<Sku, Product>>;
-  /** As of `CatalogueStore`. */
-  listBarcodeOwners(
-    sellerId: SellerId, gtins: readonly number[],
-  ): Awaitable<readonly BarcodeOwner[]>;
   /** Of those of these products that exist. */
   listCurrentPrices(
     sellerId: SellerId, ids: readonly ProductId[],

@@ -8,13 +8,8 @@ import type { SharedMutations } from '../../sql/shared.ts';
 import { PRUNE_STEP_CHANGES } from '../../limits.ts';
 import type { Idempotency } from '../../write.ts';
 import type { IdempotencyScope } from '../idempotency.ts';
-import type { editMutations } from './edit-mutations.ts';
-import type { productMutations } from './product-mutations.ts';
-import type { revertMutations } from './revert-mutations.ts';
-import type { stockMutations } from './stock-mutations.ts';
+import type { CatalogueMutations } from './catalogue-mutations.ts';
 
-type CatalogueMutations = ReturnType<typeof productMutations> & ReturnType<typeof editMutations>
-  & ReturnType<typeof revertMutations> & ReturnType<typeof stockMutations>;
 export type Mutations = SharedMutations & CatalogueMutations;
 export type MutationName = keyof Mutations;
 export type MutationInput<Name extends MutationName> = Parameters<Mutations[Name]>[0];

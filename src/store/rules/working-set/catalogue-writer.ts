@@ -13,7 +13,7 @@ import type { IdempotencyScope } from '../idempotency.ts';
 import {
   type CatalogueCall, type CatalogueMutationName, isOfStock, needsNoRows,
 } from './named-rows.ts';
-import type { CatalogueMutations } from './working-set.ts';
+import type { CatalogueMutations } from '../mutations/catalogue-mutations.ts';
 import type { Outcome } from './decision.ts';
 
 type Input<Name extends CatalogueMutationName> = Parameters<CatalogueMutations[Name]>[0];

@@ -11,7 +11,7 @@ import { hashIdempotencyKey, type IdempotencyScope } from '../idempotency.ts';
 import type { WriteActor } from '../mutations/import-records.ts';
 import { familyOf } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
-import type { CatalogueMutations } from './working-set.ts';
+import type { CatalogueMutations } from '../mutations/catalogue-mutations.ts';
 
 export type CatalogueMutationName = keyof CatalogueMutations;
 

@@ -7,22 +7,17 @@ import { randomInt } from 'node:crypto';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ChainedChange } from '../history.ts';
-import { editMutations } from '../mutations/edit-mutations.ts';
-import {
-  type ImportProgress, type ImportRows, prepareOpenRecord,
-} from '../mutations/import-records.ts';
+import { type CatalogueMutations, catalogueMutations } from '../mutations/catalogue-mutations.ts';
+import type { ImportProgress, ImportRows } from '../mutations/import-records.ts';
 import { PositionAllocator } from '../mutations/position-allocator.ts';
-import { productMutations } from '../mutations/product-mutations.ts';
-import { revertMutations, type RevertRows } from '../mutations/revert-mutations.ts';
-import { stockMutations, type StockRows } from '../mutations/stock-mutations.ts';
+import type { RevertRows } from '../mutations/revert-mutations.ts';
+import type { StockRows } from '../mutations/stock-mutations.ts';
 import { countInStock, type StockBatch } from '../stock-batch.ts';
 import { LevelTable, type StockLevelCache } from '../stock-levels.ts';
 import type { LoadedSeller } from './loaded-seller.ts';
 
 /** Batch numbers are exact in JavaScript and unlikely to be drawn twice. */
 const BATCH_LIMIT = 2 ** 48 - 1;
-
-export type CatalogueMutations = ReturnType<WorkingSet['prepareMutations']>;
 
 /** An idempotency record to insert. */
 interface NewRecord extends IdempotencyRecord {
@@ -65,16 +60,10 @@ export class WorkingSet {
   }
 
   /** The mutations of the catalogue, by name. */
-  prepareMutations(cache: StockLevelCache) {
-    const { positions } = this;
-    const products = this.#productRows();
-    const openRecord = prepareOpenRecord(this.#importRows(), positions);
-    return {
-      ...productMutations(products, positions, openRecord),
-      ...editMutations(products, positions, openRecord),
-      ...revertMutations(products, positions, openRecord),
-      ...stockMutations(this.#stockRows(), positions, openRecord, cache),
-    };
+  prepareMutations(cache: StockLevelCache): CatalogueMutations {
+    const [products, stock, imports] =
+      [this.#productRows(), this.#stockRows(), this.#importRows()];
+    return catalogueMutations({ products, stock, imports }, this.positions, cache);
   }
 
   #productRows(): RevertRows {

@@ -10,13 +10,9 @@ import type { RunMutation } from '../../rules/mutations/registry.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import type { totpQueries } from './totp.ts';
 
-interface SecretMethodsOptions {
-  readonly key: ServerKey;
-  readonly queries: ReturnType<typeof totpQueries>;
-  readonly run: RunMutation;
-}
-
-export function secretMethods({ key, queries, run }: SecretMethodsOptions) {
+export function secretMethods(
+  key: ServerKey, queries: ReturnType<typeof totpQueries>, run: RunMutation,
+) {
   return {
     async findTotp(account) {
       const encryptedTotp = await queries.findEncryptedTotp(account);

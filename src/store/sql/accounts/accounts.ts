@@ -34,22 +34,16 @@ export const ACCOUNT_COLUMNS = `a.seller_id, a.id AS account_id, a.name AS accou
 const EMAIL_SHOWN_CHARACTERS = 140;
 
 export function accountMutations(sql: Sql, audit: AuditLog) {
-  const setSettings = sql.prepare(`
-    UPDATE account SET locale = :locale, time_zone = :timeZone
-    WHERE seller_id = :sellerId AND id = :accountId`);
+  const setSettings = prepareUpdateAccount(sql, 'locale = :locale, time_zone = :timeZone');
   const findEmail = sql.prepare(`
     SELECT email FROM account WHERE seller_id = :sellerId AND id = :accountId`);
   const findOwner = prepareFindAccountOfEmail(sql);
-  const setEmail = sql.prepare(`
-    UPDATE account SET email = :email WHERE seller_id = :sellerId AND id = :accountId`);
+  const setEmail = prepareUpdateAccount(sql, 'email = :email');
   const setLookUp = sql.prepare(`
     UPDATE account_email SET email = :email
     WHERE seller_id = :sellerId AND account_id = :accountId`);
-  const setPassword = sql.prepare(`
-    UPDATE account SET password = :passwordHash
-    WHERE seller_id = :sellerId AND id = :accountId`);
-  const turnPasswordOn = sql.prepare(`
-    UPDATE account SET is_password_off = 0 WHERE seller_id = :sellerId AND id = :accountId`);
+  const setPassword = prepareUpdateAccount(sql, 'password = :passwordHash');
+  const turnPasswordOn = prepareUpdateAccount(sql, 'is_password_off = 0');
   const endOthers = sql.prepare(`
     DELETE FROM session
     WHERE seller_id = :sellerId AND account_id = :accountId AND id <> :id`);
@@ -91,6 +85,11 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
       await audit.add({ sellerId, type: 'password_reset', subject }, at);
     },
   } satisfies Partial<MutationsOf<AccountStore>>;
+}
+
+export function prepareUpdateAccount(sql: Sql, assignments: string) {
+  return sql.prepare(`
+    UPDATE account SET ${assignments} WHERE seller_id = :sellerId AND id = :accountId`);
 }
 
 /** The only look-up that knows no seller: of the account with an e-mail address. */
@@ -163,10 +162,8 @@ function assertOne(changes: number): void {
 export function peopleMutations(sql: Sql, audit: AuditLog) {
   const assertOwner = prepareAssertOwner(sql);
   const listPeople = prepareListPeople(sql);
-  const setRole = sql.prepare(`
-    UPDATE account SET role = :role WHERE seller_id = :sellerId AND id = :accountId`);
-  const setName = sql.prepare(`
-    UPDATE account SET name = :name WHERE seller_id = :sellerId AND id = :accountId`);
+  const setRole = prepareUpdateAccount(sql, 'role = :role');
+  const setName = prepareUpdateAccount(sql, 'name = :name');
   const remove = prepareRemove(sql);
   const removeInvitations = sql.prepare('DELETE FROM invitation WHERE seller_id = :sellerId');
 

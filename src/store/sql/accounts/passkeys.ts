@@ -13,6 +13,7 @@ import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
   prepareList, readBytes, readInteger, readOptional, readText, type Row, type Sql,
 } from '../sql.ts';
+import { prepareUpdateAccount } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';
@@ -73,8 +74,7 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
 export function passkeySignInMutations(sql: Sql, audit: AuditLog, lived: () => number) {
   const list = prepareListPasskeys(sql);
   const getAccount = prepareGetAccount(sql);
-  const setPasswordOff = sql.prepare(`
-    UPDATE account SET is_password_off = :isOff WHERE seller_id = :sellerId AND id = :accountId`);
+  const setPasswordOff = prepareUpdateAccount(sql, 'is_password_off = :isOff');
   const findSigningIn = sql.prepare(`
     SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND s.disabled_at IS NULL`);

@@ -6,13 +6,12 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_ACCOUNT_LIMIT } from '..
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { prepareFind, prepareList, readInteger, readText, type Row, type Sql } from '../sql.ts';
-import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
+import { ACCOUNT_COLUMNS, mapAccount, prepareUpdateAccount } from './accounts.ts';
 
 const COLUMNS = `x.id, x.created_at, x.seen_at, x.lived_at, x.seen_lived_at, x.address,
   x.user_agent`;
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';
-const NOTE_ACCOUNT_SEEN = `
-  UPDATE account SET seen_at = :at WHERE seller_id = :sellerId AND id = :accountId`;
+
 
 export function sessionMutations(sql: Sql, audit: AuditLog, lived: () => number) {
   const addSession = prepareInsertSession(sql, lived);
@@ -24,7 +23,7 @@ export function sessionMutations(sql: Sql, audit: AuditLog, lived: () => number)
       AND (a.totp_secret IS NULL OR CAST(:hasTotp AS integer) = 1) AND s.disabled_at IS NULL`);
   const noteSeen = sql.prepare(`
     UPDATE session SET seen_at = :at, seen_lived_at = :lived WHERE ${OWN} AND id = :id`);
-  const noteAccountSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
+  const noteAccountSeen = prepareUpdateAccount(sql, 'seen_at = :at');
   const end = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id = :id RETURNING user_agent`);
   const endOthers = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id <> :id`);
 
@@ -71,7 +70,7 @@ export function prepareInsertSession(sql: Sql, lived: () => number) {
       created_at <= :oldest OR seen_at <= :idle OR id <= (
       SELECT id FROM session WHERE ${OWN}
       ORDER BY id DESC LIMIT 1 OFFSET ${SESSIONS_PER_ACCOUNT_LIMIT}))`);
-  const noteSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
+  const noteSeen = prepareUpdateAccount(sql, 'seen_at = :at');
   return async (
     { sellerId, accountId }: AccountReference, session: NewSession, at: number,
   ): Promise<void> => {

@@ -6,6 +6,7 @@ import type { AccountStore, NewTotp } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
 import { prepareFind, readBytes, readInteger, readText, type Sql } from '../sql.ts';
+import { prepareUpdateAccount } from './accounts.ts';
 
 /** The port as its mutations see it: secrets are encrypted before. */
 interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
@@ -17,9 +18,7 @@ interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
 }
 
 export function totpMutations(sql: Sql, audit: AuditLog) {
-  const enable = sql.prepare(`
-    UPDATE account SET totp_secret = :secret, totp_step = :step
-    WHERE seller_id = :sellerId AND id = :accountId`);
+  const enable = prepareUpdateAccount(sql, 'totp_secret = :secret, totp_step = :step');
   const disable = sql.prepare(`
     UPDATE account SET totp_secret = NULL
     WHERE seller_id = :sellerId AND id = :accountId AND totp_secret IS NOT NULL RETURNING email`);

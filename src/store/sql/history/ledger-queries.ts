@@ -29,6 +29,9 @@ function prepareListVersions(sql: Sql): HistoryQueries['listVersions'] {
 
 /** Changes of any product. */
 function scanQueries(sql: Sql) {
+  const listAt = sql.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = :sellerId AND ${sql.isAmong('position', ':positions')}`);
   const matches = `
     seller_id = :sellerId AND position > :after AND position <= :upTo
       AND CASE WHEN CAST(:types AS text) IS NULL THEN stock_before <> stock_after
@@ -48,6 +51,12 @@ function scanQueries(sql: Sql) {
         SELECT i.last_position FROM import AS i
         WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))`);
   return {
+    async listChangesAt(sellerId, positions) {
+      const rows = await listAt.all({ sellerId, positions });
+      const found = new Map(rows.map((row) =>
+        [readInteger(row, 'position'), mapChange(sellerId, row)]));
+      return positions.flatMap((position) => found.get(position) ?? []);
+    },
     async scanMovements(sellerId, span, filter, isDescending, limit) {
       const rows = await scan(isDescending).all({ ...bindFilter(sellerId, span, filter), limit });
       return rows.map((row) => mapChange(sellerId, row));

@@ -14,19 +14,11 @@ import type { RunMutation } from '../../rules/mutations/registry.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import type { WebhookStore, WebhookWithSecret } from '../../webhook-store.ts';
 import type { WrittenSecret } from './webhook-mutations.ts';
-import type { webhookQueries } from './webhooks.ts';
+import type { WebhookKeyQueries } from './webhooks.ts';
 
-interface WebhookMethodsOptions {
-  readonly key: ServerKey;
-  readonly run: RunMutation;
-  readonly queries:
-    Pick<ReturnType<typeof webhookQueries>, 'findLastWebhookId' | 'listWebhookSecrets'>;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
+/** @param clock Milliseconds since 1970. */
 export function webhookMethods(
-  { key, run, queries, clock }: WebhookMethodsOptions,
+  key: ServerKey, queries: WebhookKeyQueries, run: RunMutation, clock: () => number,
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
   let lastId = 0;
 

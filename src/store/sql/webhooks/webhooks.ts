@@ -52,7 +52,7 @@ export function prepareFindWebhook(sql: Sql) {
 }
 
 /** The queries behind the methods that need the server's key. */
-interface WebhookKeyQueries {
+export interface WebhookKeyQueries {
   findLastWebhookId(sellerId: SellerId): Promise<number>;
   /** The secrets valid at this time, still encrypted, newest first. */
   listWebhookSecrets(webhook: WebhookReference, at: number): Promise<readonly Uint8Array[]>;

@@ -13,14 +13,10 @@ import { LOST } from '../files/open-files.ts';
 import { describeWriteFailure, resultCodeOf, SQLITE_IOERR } from './disk-failure.ts';
 import { IDEMPOTENCY_PRUNE_STEP } from '../../limits.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
-import { editMutations } from '../../rules/mutations/edit-mutations.ts';
-import { prepareOpenRecord } from '../../rules/mutations/import-records.ts';
-import { productMutations } from '../../rules/mutations/product-mutations.ts';
+import { catalogueMutations } from '../../rules/mutations/catalogue-mutations.ts';
 import {
   type Family, type MutationName, type Mutations, unwrittenFamilyOf,
 } from '../../rules/mutations/registry.ts';
-import { revertMutations } from '../../rules/mutations/revert-mutations.ts';
-import { stockMutations } from '../../rules/mutations/stock-mutations.ts';
 import { StockLevelCache } from '../../rules/stock-levels.ts';
 import { readInteger } from '../../sql/sql.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
@@ -254,15 +250,14 @@ function prepareMutations(
   db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey, lived: () => number,
 ): Mutations {
   const { positions } = transaction;
-  const products = prepareProductRows(db, transaction);
-  const openRecord = prepareOpenRecord(prepareImportRows(db), positions);
   const levels = new StockLevelCache();
-  const stock = prepareStockRows(db, transaction, levels);
+  const rows = {
+    products: prepareProductRows(db, transaction),
+    stock: prepareStockRows(db, transaction, levels),
+    imports: prepareImportRows(db),
+  };
   return {
     ...sharedMutations(sqlOf(db), { auditKey, positions, lived }),
-    ...productMutations(products, positions, openRecord),
-    ...editMutations(products, positions, openRecord),
-    ...stockMutations(stock, positions, openRecord, levels),
-    ...revertMutations(products, positions, openRecord),
+    ...catalogueMutations(rows, positions, levels),
   };
 }

@@ -28,11 +28,6 @@ export function chainQueries(db: DatabaseSync) {
   return {
     findVersions: prepareFindVersions(db),
     findSnapshots: prepareFindSnapshots(db),
-    listChangesAt: (sellerId, positions) =>
-      positions.flatMap((position) => {
-        const row = find.get(sellerId, position);
-        return row ? mapChange(sellerId, row) : [];
-      }),
     listChains(sellerId, chains, limit) {
       const results: ChainedChange[][] = [];
       let budget = limit;

@@ -50,9 +50,7 @@ export class ProductFinder {
     let products = 0;
     return filters.map((filter) => {
       if (products > LOOKUP_PRODUCTS_LIMIT) return [];
-      const lists = partsOf({ ...filter, archived: 'any' }).map((part) =>
-        this.#read(ordinal, { ...query, filter: part }, query.limit));
-      const rows = mergeRows(lists, BY_ID).slice(0, query.limit);
+      const { rows } = this.find(ordinal, { ...query, filter: { ...filter, archived: 'any' } });
       products += rows.length;
       return rows;
     });
