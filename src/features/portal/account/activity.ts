@@ -1,5 +1,6 @@
 /** The audit log of the shop's people, keys and webhooks, newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
+import { capitalize } from '../../../domain/text.ts';
 import type { Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { countList, readNewestFirst, renderPager } from '../forms/paging.ts';
@@ -10,39 +11,21 @@ import { renderPage } from '../html/page.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
 import type { PageRequest, Show } from '../route.ts';
 
-const LABELS: Readonly<Record<AuditType, string>> = {
-  account_created: 'Account created',
-  account_removed: 'Account removed',
-  signed_in: 'Signed in',
+/** Labels that are not the name of the type. */
+const LABELS: Partial<Readonly<Record<AuditType, string>>> = {
   signed_in_with_passkey: 'Signed in with a passkey',
   sign_in_refused: 'Sign-in failed',
-  signed_out: 'Signed out',
   session_ended: 'Signed out from another browser',
   email_changed: 'E-mail changed',
-  password_changed: 'Password changed',
-  password_reset: 'Password reset',
   totp_enabled: 'Two-factor authentication turned on',
   totp_disabled: 'Two-factor authentication turned off',
   totp_reset: 'Two-factor authentication reset',
   recovery_codes_made: 'Recovery codes generated',
-  recovery_code_used: 'Recovery code used',
-  passkey_added: 'Passkey added',
-  passkey_removed: 'Passkey removed',
   password_sign_in_disabled: 'Password sign-in turned off',
   password_sign_in_enabled: 'Password sign-in turned on',
-  settings_changed: 'Settings changed',
-  shop_settings_changed: 'Shop settings changed',
-  account_renamed: 'Account renamed',
-  role_changed: 'Role changed',
-  invitation_created: 'Invitation created',
-  invitation_revoked: 'Invitation revoked',
   key_created: 'API key created',
   key_rotated: 'API key rotated',
   key_revoked: 'API key revoked',
-  webhook_created: 'Webhook created',
-  webhook_changed: 'Webhook changed',
-  webhook_secret_rotated: 'Webhook secret rotated',
-  webhook_deleted: 'Webhook deleted',
   seller_changed: 'Shop changed',
   seller_disabled: 'Shop disabled',
   seller_enabled: 'Shop enabled',
@@ -53,7 +36,7 @@ const FIELDS: readonly Field[] = [{
   name: 'type', label: 'Event type', control: 'select',
   choices: [
     { value: '', label: 'All events' },
-    ...AUDIT_TYPES.map((type) => ({ value: type, label: LABELS[type] })),
+    ...AUDIT_TYPES.map((type) => ({ value: type, label: labelOf(type) })),
   ],
 }];
 
@@ -94,11 +77,15 @@ function renderEvent(
 ): Row {
   const isBrowser = BROWSER_TYPES.includes(type) && !/^\d+ others?$/.test(subject);
   return [
-    LABELS[type], actorName === undefined ? '–' : html`<bdi>${actorName}</bdi>`,
+    labelOf(type), actorName === undefined ? '–' : html`<bdi>${actorName}</bdi>`,
     format.fullTimeElement(at),
     address === '' ? 'this machine' : html`<code>${address}</code>`,
     isBrowser ? describeBrowser(subject) : describeSubject(type, subject),
   ];
+}
+
+function labelOf(type: AuditType): string {
+  return LABELS[type] ?? capitalize(type.replaceAll('_', ' '));
 }
 
 function describeSubject(type: AuditType, subject: string): string {

@@ -24,53 +24,35 @@ const SECTION_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Pages that are not in the navigation. */
-const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
-  { path: '/products/new', title: 'New product', words: 'create add item' },
-  {
-    path: '/products/grid', title: 'Edit stock and price',
-    words: 'bulk grid spreadsheet many several prices quantities',
-  },
-  { path: '/categories', title: 'Categories', words: 'category rename merge groups collections' },
-  { path: '/movements', title: 'Stock movements', words: 'ledger history export inventory' },
-  { path: '/imports', title: 'Imports', words: 'records runs uploads stock syncs revert undo' },
-  { path: '/keys/new', title: 'Create API key', words: 'new token add' },
-  { path: '/keys/find', title: 'Find an API key', words: 'paste identify which token' },
-  {
-    path: '/leaked', title: 'Leaked API key',
-    words: 'stolen compromised exposed published revoke emergency token',
-  },
-  { path: '/people/new', title: 'Invite someone', words: 'add person colleague user account' },
-  { path: '/account/name', title: 'Name', words: 'rename own profile' },
-  { path: '/webhooks/new', title: 'New webhook', words: 'create add notification' },
-  { path: '/api/problems', title: 'API problems', words: 'errors codes rejected status' },
-  { path: '/account/shop', title: 'Shop settings', words: 'low stock threshold warning' },
-  { path: '/account/email', title: 'E-mail', words: 'email mail address change sign-in' },
-  { path: '/account/password', title: 'Password', words: 'change passphrase sign-in' },
-  {
-    path: '/account/two-factor', title: 'Two-factor authentication',
-    words: '2fa totp mfa otp authenticator one-time code recovery codes security phone',
-  },
-  {
-    path: '/people/two-factor', title: 'Require two-factor authentication',
-    words: 'enforce everyone security',
-  },
-  {
-    path: '/account/sessions', title: 'Sessions',
-    words: 'devices browsers signed in sign out logout',
-  },
-  {
-    path: '/account/passkeys', title: 'Passkeys',
-    words: 'webauthn fido security fingerprint face sign-in',
-  },
-  {
-    path: '/account/passkeys/new', title: 'Add a passkey',
-    words: 'new create webauthn fido',
-  },
-  {
-    path: '/account/password-sign-in', title: 'Password sign-in',
-    words: 'turn on off passwordless disable enable',
-  },
-];
+const OTHER_PAGES: Readonly<Record<string, readonly [title: string, words: string]>> = {
+  '/products/new': ['New product', 'create add item'],
+  '/products/grid': [
+    'Edit stock and price',
+    'bulk grid spreadsheet many several prices quantities',
+  ],
+  '/categories': ['Categories', 'category rename merge groups collections'],
+  '/movements': ['Stock movements', 'ledger history export inventory'],
+  '/imports': ['Imports', 'records runs uploads stock syncs revert undo'],
+  '/keys/new': ['Create API key', 'new token add'],
+  '/keys/find': ['Find an API key', 'paste identify which token'],
+  '/leaked': ['Leaked API key', 'stolen compromised exposed published revoke emergency token'],
+  '/people/new': ['Invite someone', 'add person colleague user account'],
+  '/account/name': ['Name', 'rename own profile'],
+  '/webhooks/new': ['New webhook', 'create add notification'],
+  '/api/problems': ['API problems', 'errors codes rejected status'],
+  '/account/shop': ['Shop settings', 'low stock threshold warning'],
+  '/account/email': ['E-mail', 'email mail address change sign-in'],
+  '/account/password': ['Password', 'change passphrase sign-in'],
+  '/account/two-factor': [
+    'Two-factor authentication',
+    '2fa totp mfa otp authenticator one-time code recovery codes security phone',
+  ],
+  '/people/two-factor': ['Require two-factor authentication', 'enforce everyone security'],
+  '/account/sessions': ['Sessions', 'devices browsers signed in sign out logout'],
+  '/account/passkeys': ['Passkeys', 'webauthn fido security fingerprint face sign-in'],
+  '/account/passkeys/new': ['Add a passkey', 'new create webauthn fido'],
+  '/account/password-sign-in': ['Password sign-in', 'turn on off passwordless disable enable'],
+};
 
 /** Pages with a word that begins with each term. Better titles come first. */
 export function findPages(
@@ -81,7 +63,7 @@ export function findPages(
   const all = [
     ...sections.map(({ path, name: title }) =>
       ({ path, title, words: SECTION_WORDS[path] ?? '' })),
-    ...OTHER_PAGES,
+    ...Object.entries(OTHER_PAGES).map(([path, [title, words]]) => ({ path, title, words })),
   ];
   const isIn = (text: string): boolean => {
     const words = text.toLowerCase().split(/[\s,]+/).flatMap((word) => [word, ...word.split('-')]);
