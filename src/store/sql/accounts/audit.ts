@@ -2,7 +2,7 @@
  * The audit log: one chain of events per seller, by the rules of `rules/audit.ts`, so that an event
  * touches the rows of its seller only.
  */
-import { AUDIT_TYPES } from '../../../domain/access/audit.ts';
+import { AUDIT_TYPES, type AuditEvent } from '../../../domain/access/audit.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../account-store.ts';
 import {
@@ -12,7 +12,8 @@ import {
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import {
-  readBytes, readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+  type Parameters, prepareList, readBytes, readId, readInteger, readOneOf, readOptional, readText,
+  type Row, type Sql,
 } from '../sql.ts';
 
 const COLUMNS = 'seller_id, n, at, type, address, subject, actor';
@@ -66,33 +67,34 @@ function prepareWriteSegment(sql: Sql) {
 
 export function auditQueries(sql: Sql) {
   // A statement without a type, since one for both would not use the index on types.
-  const prepareOne = (prepare: (type: string) => string) =>
-    ({ all: sql.prepare(prepare('')), ofType: sql.prepare(prepare('AND type = :type')) });
-  const newest = prepareOne((type) => `
+  const prepare = <Listed>(map: (row: Row) => Listed, select: (type: string) => string) => {
+    const all = prepareList(sql, map, select(''));
+    const ofType = prepareList(sql, map, select('AND type = :type'));
+    return ({ type, ...others }: Parameters) =>
+      (type === undefined ? all(others) : ofType({ type, ...others }));
+  };
+  const listNewest = prepare(mapEvent, (type) => `
     SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId ${type} AND n < :before
     ORDER BY n DESC LIMIT :limit`);
-  const oldest = prepareOne((type) => `
+  const listOldest = prepare(mapEvent, (type) => `
     SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId ${type} AND n > :after
     ORDER BY n LIMIT :limit`);
-  const counted = prepareOne((type) => `
+  const count = prepare((row) => readInteger(row, 'count'), (type) => `
     SELECT count(*) AS count FROM (
       SELECT n FROM audit_event WHERE seller_id = :sellerId ${type} LIMIT :limit) AS newest`);
   return {
-    async listAuditEvents(sellerId, { type, before = Number.MAX_SAFE_INTEGER, after, limit }) {
-      const statements = after === undefined ? newest : oldest;
-      const beyond = after === undefined ? { before } : { after };
-      const rows = type === undefined ? await statements.all.all({ sellerId, ...beyond, limit })
-        : await statements.ofType.all({ sellerId, ...beyond, type, limit });
-      return rows.map((row) =>
-        ({ ...mapHashedEvent(row), type: readOneOf(row, 'type', AUDIT_TYPES) }));
-    },
+    listAuditEvents: (sellerId, { type, before = Number.MAX_SAFE_INTEGER, after, limit }) =>
+      (after === undefined ? listNewest({ sellerId, type, before, limit })
+        : listOldest({ sellerId, type, after, limit })),
     async countAuditEvents(sellerId, type) {
-      const row = type === undefined
-        ? await counted.all.get({ sellerId, limit: COUNTED_ROWS })
-        : await counted.ofType.get({ sellerId, type, limit: COUNTED_ROWS });
-      return toListCount(readInteger(row ?? {}, 'count'));
+      const [counted = 0] = await count({ sellerId, type, limit: COUNTED_ROWS });
+      return toListCount(counted);
     },
   } satisfies Partial<QueriesOf<AccountStore>>;
+}
+
+function mapEvent(row: Row): AuditEvent {
+  return { ...mapHashedEvent(row), type: readOneOf(row, 'type', AUDIT_TYPES) };
 }
 
 /** Reads all columns except the hash. */

@@ -74,16 +74,15 @@ function viewProducts(
   request: PageRequest, job: JobDescription, task: ProductImport,
 ): TaskView {
   const { format } = request;
-  const { created, updated, unchanged } = task.progress.counts;
-  const view = viewFile(
-    request, job, task, created + updated + unchanged, listNotes(task),
-  );
+  const { counts, counts: { created, updated, unchanged }, notes, fileNotes } = task.progress;
+  const sentences = describeNotes(counts, notes, fileNotes);
+  const view = viewFile(request, job, task, created + updated + unchanged, sentences);
   return {
     ...view, words: WORDS,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => {
       const columns = columnsOf(task);
-      return html`${renderPreview(request, job, task)}
+      return html`${renderPreview(request, job, task, sentences)}
         ${renderFileSettings(request, job, task, state)}
         ${columns && renderColumns(task.file, (index) => describeUse(columns, index))}`;
     },
@@ -97,7 +96,7 @@ function viewProducts(
 
 /** The result of the dry run, and the button that starts the import. */
 function renderPreview(
-  request: PageRequest, job: JobDescription, task: ProductImport,
+  request: PageRequest, job: JobDescription, task: ProductImport, notes: readonly string[],
 ): Content {
   const { preview, progress: { counts } } = task;
   const columns = columnsOf(task);
@@ -114,7 +113,7 @@ function renderPreview(
       ${columns && columns.missing.length > 0 && html`<p>The file has no column for
         ${columns.missing.join(', ')}. Existing products keep their values.</p>`}
       ${facts(listCounts(format, task, true))}
-      ${renderNotes(listNotes(task))}
+      ${renderNotes(notes)}
       ${renderAdvice(task, true)}
       ${hasEffect ? renderCommit(request, job, 'Import now')
     : html`<p>${explainNothing(counts) ?? html`<strong>Nothing to import:</strong> no products would
@@ -153,10 +152,6 @@ function listCounts(format: Format, { progress }: ProductImport, isDryRun: boole
     ...skipped > 0 ? [['Rows without a product', format.number(skipped)] as const] : [],
     ...duplicates.count > 0 ? [['Duplicate rows', format.number(duplicates.count)] as const] : [],
   ];
-}
-
-function listNotes({ progress: { counts, notes, fileNotes } }: ProductImport): readonly string[] {
-  return describeNotes(counts, notes, fileNotes);
 }
 
 /** The first rows that override an earlier row. */

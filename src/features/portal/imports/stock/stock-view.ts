@@ -67,13 +67,14 @@ export const stockKind: FileJobKind<StockImport> = {
 
 function viewStock(request: PageRequest, job: JobDescription, task: StockImport): TaskView {
   const { format } = request;
-  const { applied, unchanged } = task.progress.counts;
+  const { counts, unknownIds, fileNotes } = task.progress;
+  const notes = describeNotes(counts, { unknown_ids: unknownIds }, fileNotes);
   return {
-    ...viewFile(request, job, task, applied + unchanged, listNotes(task)),
+    ...viewFile(request, job, task, counts.applied + counts.unchanged, notes),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => {
       const columns = stockColumnsOf(task);
-      return html`${renderPreview(request, job, task)}
+      return html`${renderPreview(request, job, task, notes)}
         ${renderFileSettings(request, job, task, state)}
         ${columns && renderColumns(task.file, (index) => describeUse(columns, index))}`;
     },
@@ -86,7 +87,9 @@ function describeUse({ indexes }: StockColumns, index: number): string {
 }
 
 /** The result of the dry run, and the button that starts the import. */
-function renderPreview(request: PageRequest, job: JobDescription, task: StockImport): Content {
+function renderPreview(
+  request: PageRequest, job: JobDescription, task: StockImport, notes: readonly string[],
+): Content {
   const { preview, progress: { counts, ignoredColumns } } = task;
   const columns = stockColumnsOf(task);
   if (columns && !columns.isUsable) {
@@ -100,7 +103,7 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
       <p>${describeChecked(format, task, preview.isComplete)} Nothing has been changed yet.</p>
       <p>Read as a stock file: only stock changes, and no products are created.</p>
       ${facts(listCounts(format, task, true))}
-      ${renderNotes(listNotes(task))}
+      ${renderNotes(notes)}
       ${ignoredColumns.length > 0 && html`<p>Columns that are not read: ${
   ignoredColumns.map((name) => shorten(name, COLUMN_NAME_BYTES)).join(', ')}.</p>`}
       ${counts.matched === 0 && counts.unknown > 0 && html`<p>None of the rows matches one of your
@@ -113,12 +116,6 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
     ${renderChanges(format, preview.changes)}
     ${renderUnknown(format, preview.unknown)}
     ${renderRejectedLines(format, preview.rejected)}`;
-}
-
-function listNotes(
-  { progress: { counts, unknownIds, fileNotes } }: StockImport,
-): readonly string[] {
-  return describeNotes(counts, { unknown_ids: unknownIds }, fileNotes);
 }
 
 /** Why rows cannot be read. */
