@@ -13,12 +13,12 @@ import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import { CommandFailure, type CommandIo, type Input } from '../command.ts';
 import { followImport } from '../remote/imports.ts';
 import { RETRY_POLICY } from '../remote/limits.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, formatCounts } from '../format.ts';
 import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { asMembers, TemporaryFailure, toFlags, withRetries } from '../remote/api-error.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { readSource, type SourceFile } from './source-file.ts';
+import { nameFile, readSource, type SourceFile } from './source-file.ts';
 
 export interface FileRun<Line> {
   readonly client: SellerClient;
@@ -180,26 +180,42 @@ export function readTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(printable) : [];
 }
 
+/** What to do about rejected rows: `verb` is what the command does with a file. */
+interface Remedy {
+  readonly verb: string;
+  readonly how?: string;
+  readonly advice?: string | undefined;
+}
+
 /**
- * Prints the notes of a file that the server has taken, and ends the command with exit status 1 if
- * it had no effect.
+ * Prints the outcome of a file that the server has taken. Ends the command with exit status 1 if
+ * rows were rejected, or it had no effect.
+ * @param document What `--json` prints.
+ * @param duplicates Sentences about several rows of one product.
  * @throws CommandFailure
  */
-export function reportNotes(
-  { note }: Pick<Input, 'note'>, { counts, notes }: FileOutcome,
+export function reportOutcome(
+  input: Input, outcome: FileOutcome, document: object, duplicates: readonly string[],
+  remedy: Remedy,
 ): void {
+  const { isJson, out, note, flags, operands: [path = ''] } = input;
+  const { counts, ignoredColumns, notes } = outcome;
+  const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
+  if (isJson) out(JSON.stringify(document));
+  else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
+  if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   const nothing = explainNothing(counts);
-  for (const sentence of notes) if (sentence !== nothing) note(sentence);
-  if (nothing !== undefined && counts.failed === 0) throw new CommandFailure(nothing);
+  const sentences = notes.filter((sentence) => sentence !== nothing);
+  for (const sentence of [...duplicates, ...sentences]) note(sentence);
+  if (counts.failed > 0) throw explainRejected(input, outcome, remedy);
+  if (nothing !== undefined) throw new CommandFailure(nothing);
 }
 
 /** Prints the first rejected rows, and returns the failure that says where all of them are. */
-export function explainRejected(
+function explainRejected(
   { flags, operands: [source = '-'], note }: Input,
   { counts: { failed }, hasParts, shownRows, rejectedFile }: FileOutcome,
-  { verb, how = '', advice }: {
-    readonly verb: string; readonly how?: string; readonly advice?: string | undefined;
-  },
+  { verb, how = '', advice }: Remedy,
 ): CommandFailure {
   for (const { line, sku, reason } of shownRows) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);

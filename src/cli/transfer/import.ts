@@ -6,15 +6,13 @@ import { randomUUID } from 'node:crypto';
 import type { AdviceWords } from '../../transfer/import-advice.ts';
 import type { ImportOptions, ImportRow } from '../../client/index.ts';
 import type { Input } from '../command.ts';
-import {
-  explainRejected, type FileOutcome, readRejectedRow, reportNotes, transferFile,
-} from './file-run.ts';
-import { formatCounted, formatCounts } from '../format.ts';
+import { type FileOutcome, readRejectedRow, reportOutcome, transferFile } from './file-run.ts';
+import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
 import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { asMembers } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
-import { CSV_FLAGS, FORMAT_FLAG, nameFile, openSource, readCsvOptions } from './source-file.ts';
+import { CSV_FLAGS, FORMAT_FLAG, openSource, readCsvOptions } from './source-file.ts';
 import { REJECTED_FLAG, RejectedRowsFile } from './rejected-rows-file.ts';
 
 const COUNTS = ['created', 'updated', 'unchanged', 'skipped'];
@@ -84,27 +82,22 @@ function readOptions(flags: Input['flags']): ImportOptions {
 }
 
 /** @throws CommandFailure if rows were rejected, or nothing was imported */
-function report(
-  input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson',
-): void {
-  const { summary, counts, ignoredColumns, causes, rejectedFile } = outcome;
-  const { isJson, out, note, flags, operands: [source = ''] } = input;
+function report(input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson'): void {
+  const { summary, counts: { duplicates = 0 }, ignoredColumns, causes, rejectedFile } = outcome;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
-  const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
-  const { duplicates = 0, duplicate_rows: rows = [] } = summary;
-  const document = { ...summary, duplicates, duplicate_rows: rows, advice };
-  if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));
-  else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
-  if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
-  if (typeof duplicates === 'number' && duplicates > 0) {
-    const how = flags['duplicates'] === 'sum' ? ', and their stock is added up' : '';
-    const count = formatCounted(duplicates, 'duplicate row');
-    note(`${count}: the last row with a SKU wins${how}.`);
-  }
-  for (const row of Array.isArray(rows) ? rows.slice(0, REJECTED_ROWS_SHOWN) : []) {
-    const { line, sku, overrides } = asMembers(row);
-    note(`  Line ${Number(line)} overrides line ${Number(overrides)}, SKU ${printable(sku)}.`);
-  }
-  reportNotes(input, outcome);
-  if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'import', advice });
+  const { duplicate_rows: rows = [] } = summary;
+  const document = {
+    summary: { ...summary, duplicates, duplicate_rows: rows, advice },
+    failures_file: rejectedFile ?? null,
+  };
+  const how = input.flags['duplicates'] === 'sum' ? ', and their stock is added up' : '';
+  const count = formatCounted(duplicates, 'duplicate row');
+  const shownRows = Array.isArray(rows) ? rows.slice(0, REJECTED_ROWS_SHOWN) : [];
+  reportOutcome(input, outcome, document, [
+    ...duplicates === 0 ? [] : [`${count}: the last row with a SKU wins${how}.`],
+    ...shownRows.map((row) => {
+      const { line, sku, overrides } = asMembers(row);
+      return `  Line ${Number(line)} overrides line ${Number(overrides)}, SKU ${printable(sku)}.`;
+    }),
+  ], { verb: 'import', advice });
 }

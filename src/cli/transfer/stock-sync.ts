@@ -9,13 +9,13 @@ import type { StockLine } from '../../client/index.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../remote/limits.ts';
-import { formatCounted, formatCounts } from '../format.ts';
+import { formatCounted } from '../format.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, remoteCommand } from '../remote/client.ts';
-import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
+import { type FileOutcome, reportOutcome, transferFile } from './file-run.ts';
 import { REJECTED_FLAG, RejectedRowsFile } from './rejected-rows-file.ts';
-import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
+import { findFormat, FORMAT_FLAG, isRowsFile, openSource } from './source-file.ts';
 import { createStockRun, readStockOptions, STOCK_FLAGS } from './stock-file.ts';
 import { watchStock } from '../watch/stock-watch.ts';
 import { WatchedFolder } from '../watch/watched-folder.ts';
@@ -111,18 +111,12 @@ function rejectIncomplete(thrown: unknown): never {
 
 /** @throws CommandFailure if rows were rejected, or nothing was applied */
 function report(input: Input, outcome: FileOutcome): void {
-  const { isJson, out, note, flags, operands: [path = ''] } = input;
-  const { summary, counts, ignoredColumns, rejectedFile } = outcome;
-  const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
-  if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
-  else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
-  if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
+  const { flags } = input;
+  const { summary, counts: { duplicates = 0 }, rejectedFile } = outcome;
   const applied = DUPLICATES[flags['duplicates'] ?? ''];
-  const { duplicates = 0 } = counts;
-  if (duplicates > 0 && applied !== undefined) {
-    note(`${formatCounted(duplicates, 'row')} of products with an earlier row: ${applied}.`);
-  }
-  reportNotes(input, outcome);
+  const sentences = duplicates === 0 || applied === undefined ? []
+    : [`${formatCounted(duplicates, 'row')} of products with an earlier row: ${applied}.`];
   const how = flags['complete'] === undefined ? '' : ', without --complete';
-  if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync', how });
+  const document = { summary, rejected_file: rejectedFile ?? null };
+  reportOutcome(input, outcome, document, sentences, { verb: 'sync', how });
 }
