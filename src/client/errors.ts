@@ -185,16 +185,21 @@ export function createApiError(problem: Problem, details?: ApiErrorDetails): Api
   return new Class(problem, details);
 }
 
-/** The problem in a response: its members have their types, whatever the server sends. */
-export function toProblem(members: Readonly<Record<string, unknown>>, status: number): Problem {
-  const { type, title, detail, errors } = members;
+/**
+ * The problem in a response or a report: its members have their types, whatever the server sends.
+ */
+export function toProblem(value: unknown, givenStatus?: number): Problem {
+  // The cast: members of any copy can be read, and stay unknown.
+  const members = { ...value as Record<string, unknown> };
+  const { type, title, detail, errors, status = 500 } = members;
   return {
     ...members,
     type: typeof type === 'string' ? type : 'about:blank', // its meaning without one
     title: typeof title === 'string' ? title : 'The request failed',
-    detail: typeof detail === 'string' ? detail : `The server responded with status ${status}.`,
+    detail: typeof detail === 'string' ? detail
+      : `The server responded with status ${givenStatus ?? status}.`,
     errors: Array.isArray(errors) ? errors : [],
-    status,
+    status: givenStatus ?? Number(status),
   };
 }
 

@@ -3,7 +3,7 @@
  * body with backpressure, and reads the lines of a response, such as a report.
  */
 import {
-  type ApiError, ConnectionError, createApiError, describeUnexpected, parseObject, spellIssue,
+  ConnectionError, createApiError, describeUnexpected, parseObject, spellIssue,
   spellOptions, toProblem,
 } from './errors.ts';
 import {
@@ -255,8 +255,8 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
   async* [Symbol.asyncIterator](): AsyncGenerator<Line, void, void> {
     for await (const text of this.#lines) {
       const { summary, problem, ...line } = parseObject(text);
-      if (problem !== undefined) throw toError(problem);
       // The casts: a line of the server is a problem, a summary or a row. Most rows have no text.
+      if (problem !== undefined) throw createApiError(toProblem(problem));
       if (summary !== undefined) this.#summary = spellTexts(summary) as Summary;
       else yield ('errors' in line ? spellTexts(line) : line) as Awaited<Line>;
     }
@@ -293,11 +293,4 @@ function spellTexts(members: unknown): object {
     ...(typeof advice === 'string' && { advice: spellOptions(advice) }),
     ...(Array.isArray(notes) && { notes: notes.map((note) => spellOptions(`${note}`)) }),
   };
-}
-
-function toError(problem: unknown): ApiError {
-  // The cast: members of any value but null can be read, and stay unknown.
-  const members = { ...problem as Record<string, unknown> };
-  const status = Number(members['status'] ?? 500);
-  return createApiError(toProblem(members, status));
 }

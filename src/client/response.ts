@@ -130,9 +130,7 @@ export function openUpload(
 }
 
 /** The response as it is read, guarded by `silence`; `limit` is that of a text. */
-export function openResponse(
-  response: Response, silence: Silence, limit: number,
-): ApiResponse {
+export function openResponse(response: Response, silence: Silence, limit: number): ApiResponse {
   const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
     const reader = response.body?.getReader();
     let isComplete = false;

@@ -8,8 +8,7 @@ import {
 import type { Position } from './product.ts';
 import { LIST_OPTIONS, listItems, type ListOptions, type Sender, sendJson } from './sender.ts';
 import type {
-  PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary,
-  StockSyncResult,
+  PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';
 
 /** Where stock changes come from. */
@@ -142,9 +141,15 @@ export class Stock {
   async sync(
     changes: Source<StockChange>, options: StockSyncOptions & StockStreamOptions = {},
   ): Promise<StockSyncResult | Report<StockLine, StockSummary>> {
-    // The cast: by the overloads, an array has changes.
-    if (Array.isArray(changes)) return this.#send(changes as readonly StockChange[], options);
-    return this.#stream(changes, options);
+    if (!Array.isArray(changes)) {
+      const call = readCall('stock.sync', [[changes, SOURCE]], options, STREAM_OPTIONS);
+      const type = options.type ?? 'application/x-ndjson';
+      return sendFile(this.#sender, STOCK, await openSource(changes), call, { ...options, type });
+    }
+    const [request, { dry_run, ...members }] = readCall('stock.sync', [], options, SYNC_OPTIONS);
+    return sendJson(this.#sender, {
+      ...request, method: 'POST', path: STOCK, query: { dry_run },
+    }, { changes, ...members });
   }
 
   /**
@@ -172,21 +177,5 @@ export class Stock {
   movements(options: MovementOptions = {}): AsyncGenerator<StockMovement, void, void> {
     const call = readCall('stock.movements', [], options, MOVEMENT_OPTIONS);
     return listItems(this.#sender, `${STOCK}/movements`, 'movements', call);
-  }
-
-  #send(changes: readonly StockChange[], options: StockSyncOptions): Promise<StockSyncResult> {
-    const [request, { dry_run, ...members }] = readCall('stock.sync', [], options, SYNC_OPTIONS);
-    return sendJson(this.#sender, {
-      ...request, method: 'POST', path: STOCK, query: { dry_run },
-    }, { changes, ...members });
-  }
-
-  async #stream(
-    changes: Source<StockChange>, options: StockStreamOptions,
-  ): Promise<Report<StockLine, StockSummary>> {
-    const call = readCall('stock.sync', [[changes, SOURCE]], options, STREAM_OPTIONS);
-    const body = await openSource(changes);
-    const type = options.type ?? 'application/x-ndjson';
-    return sendFile(this.#sender, STOCK, body, call, { ...options, type });
   }
 }

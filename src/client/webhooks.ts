@@ -3,8 +3,8 @@ import type { WebhookDelivery, WebhookStatus } from '../domain/webhooks/webhook.
 import type { Header } from '../domain/webhooks/webhook-attempt.ts';
 import type { WebhookEventName, WebhookType } from '../domain/webhooks/webhook-type.ts';
 import {
-  type Arguments, INTEGER, OBJECT, POSITION, READ_OPTIONS, readCall, type ReadOptions,
-  REQUEST_OPTIONS, type RequestOptions, TEXT,
+  type Arguments, INTEGER, OBJECT, type OptionTable, POSITION, READ_OPTIONS, readCall,
+  type ReadOptions, REQUEST_OPTIONS, type RequestOptions, TEXT,
 } from './options.ts';
 import type { Optional, Position } from './product.ts';
 import {
@@ -171,9 +171,8 @@ export class Webhooks {
    * console.log(status, since); // active null
    * ```
    */
-  async get(id: string, options: ReadOptions = {}): Promise<Webhook> {
-    const [request] = readCall('webhooks.get', [[id, TEXT]], options, READ_OPTIONS);
-    return sendForJson(this.#sender, { ...request, method: 'GET', path: formatPath(id) });
+  get(id: string, options: ReadOptions = {}): Promise<Webhook> {
+    return this.#send('get', [[id, TEXT]], options, 'GET', () => formatPath(id));
   }
 
   /**
@@ -229,13 +228,9 @@ export class Webhooks {
    * console.log(request?.body, response?.body);
    * ```
    */
-  async delivery(
-    id: string, n: number, options: ReadOptions = {},
-  ): Promise<WebhookAttemptDetail> {
-    const args: Arguments = [[id, TEXT], [n, INTEGER]];
-    const [request] = readCall('webhooks.delivery', args, options, READ_OPTIONS);
-    const path = `${formatPath(id)}/deliveries/${n}`;
-    return sendForJson(this.#sender, { ...request, method: 'GET', path });
+  delivery(id: string, n: number, options: ReadOptions = {}): Promise<WebhookAttemptDetail> {
+    return this.#send('delivery', [[id, TEXT], [n, INTEGER]], options, 'GET', () =>
+      `${formatPath(id)}/deliveries/${n}`);
   }
 
   /**
@@ -317,7 +312,8 @@ export class Webhooks {
     name: string, args: Arguments, options: RequestOptions, method: ApiRequest['method'],
     findPath: () => string, value?: object,
   ): Promise<Result> {
-    const [request] = readCall(`webhooks.${name}`, args, options, REQUEST_OPTIONS);
+    const table: OptionTable<ReadOptions> = method === 'GET' ? READ_OPTIONS : REQUEST_OPTIONS;
+    const [request] = readCall<ReadOptions>(`webhooks.${name}`, args, options, table);
     const sent = { ...request, method, path: findPath() };
     return value ? sendJson(this.#sender, sent, value) : sendForJson(this.#sender, sent);
   }
