@@ -53,23 +53,17 @@ export function splitAssignment(text: string): readonly [name: string, value: st
   throw new UsageError(`"${text}" is not of the form NAME=VALUE.`);
 }
 
-interface SettingFile {
-  readonly text: string;
-  /** Whether every user of the machine can access it. */
-  readonly isOpenToAll: boolean;
-  /** Whether only its owner can access it. */
-  readonly isPrivate: boolean;
-}
-
 /** Reads a file that a setting names. @throws CommandFailure */
-export function readSettingFile(path: string): SettingFile {
+export function readSettingFile(path: string) {
   try {
     using opened = new DisposableStack();
     const file = opened.adopt(openSync(path, 'r'), closeSync);
     const { mode } = fstatSync(file);
     return {
       text: decodeMarkedText(readFileSync(file)),
+      /** Whether every user of the machine can access it. */
       isOpenToAll: (mode & OTHERS_MODE) !== 0,
+      /** Whether only its owner can access it. */
       isPrivate: (mode & NOT_OWNER_MODE) === 0,
     };
   } catch (error) {

@@ -2,6 +2,7 @@
  * Looks up many products at once, by what other systems know of them: up to 1,000 queries, all
  * answered at one position. Reads only, so an Idempotency-Key has no effect.
  */
+import { isObject } from '../../domain/arguments.ts';
 import { barcodeValidator } from '../../domain/catalogue/barcode.ts';
 import { metadataValidator } from '../../domain/catalogue/metadata.ts';
 import { skuValidator } from '../../domain/catalogue/product-fields.ts';
@@ -83,21 +84,18 @@ function parseList(value: unknown): ParseResult<readonly unknown[]> {
 
 /** The filter of a query, or its errors. */
 function parseQuery(query: unknown, sellerId: SellerId): ProductFilter | Issue[] {
-  try {
-    const reader = new ObjectReader(query, {}, true);
-    const { id, ...filter } = reader.readAll(LOOKUP_VALIDATORS);
-    reader.assertValid();
-    const names = Object.keys(query ?? {});
-    if (names.length === 1) {
-      // An id of no product is one that never was.
-      return id === undefined ? filter : { id: parseProductId(sellerId, id) ?? 0 as ProductId };
-    }
-    const detail = `Must have exactly one of: ${Object.keys(LOOKUP_VALIDATORS).join(', ')}.`;
-    return [{ pointer: '', code: names.length === 0 ? 'required' : 'mismatch', detail }];
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_data') return [...error.issues];
-    throw error;
+  if (!isObject(query)) return [{ pointer: '', code: 'type', detail: 'Must be an object.' }];
+  const reader = new ObjectReader(query, {}, true);
+  const { id, ...filter } = reader.readAll(LOOKUP_VALIDATORS);
+  const error = reader.findError();
+  if (error) return [...error.issues];
+  const names = Object.keys(query);
+  if (names.length === 1) {
+    // An id of no product is one that never was.
+    return id === undefined ? filter : { id: parseProductId(sellerId, id) ?? 0 as ProductId };
   }
+  const detail = `Must have exactly one of: ${Object.keys(LOOKUP_VALIDATORS).join(', ')}.`;
+  return [{ pointer: '', code: names.length === 0 ? 'required' : 'mismatch', detail }];
 }
 
 function parsePairs(value: unknown): ParseResult<Readonly<Record<string, string>>> {

@@ -59,7 +59,9 @@ export async function listStock(call: ApiRequest, services: Services): Promise<R
     columns: ['id', 'sku', 'stock', 'position'],
     formatRow: ({ id, sku, stock, position }) =>
       formatCsvRow([formatProductId(sellerId, id), sku, stock, position]),
-    formatJson: (level) => formatLevel(sellerId, level),
+    formatJson: ({ id, sku, stock, position }) =>
+      `{"id":"${formatProductId(sellerId, id)}","sku":${JSON.stringify(sku)}`
+      + `,"stock":${stock},"position":${position}}`,
     formatMembers: (levels, position) => `"stock":[${levels}],"position":${position}`,
     async read(position, query) {
       const { levels, hasMore } = await services.store.listStockAt(sellerId, position, query);
@@ -68,18 +70,15 @@ export async function listStock(call: ApiRequest, services: Services): Promise<R
   });
 }
 
-function formatLevel(sellerId: SellerId, { id, sku, stock, position }: StockLevelAt): string {
-  return `{"id":"${formatProductId(sellerId, id)}","sku":${JSON.stringify(sku)}`
-    + `,"stock":${stock},"position":${position}}`;
-}
-
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
 export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
   const mediaType = call.readMediaType();
   const isStream = mediaType !== JSON_TYPE;
   negotiate(call.headers.accept, [isStream ? NDJSON_TYPE : JSON_TYPE]);
   if (isStream) return streamStock(call, services);
-  if (!isLarge(call)) return syncAtOnce(call, services);
+  // A request without Content-Length may have a body of any length.
+  const bytes = Number(call.headers['content-length'] ?? Infinity);
+  if (bytes <= BODY_LIMIT_BYTES) return syncAtOnce(call, services);
   // Before reading: the body and the parsed changes stay in memory until the writer is free.
   const release = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
   try {
@@ -94,11 +93,6 @@ function createLargeRequestLimiter(): ConcurrencyLimiter<SellerId> {
     total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
     perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
   });
-}
-
-/** A request without Content-Length may have a body of any length. */
-function isLarge({ headers }: ApiRequest): boolean {
-  return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
 }
 
 async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply> {

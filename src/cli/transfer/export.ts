@@ -11,7 +11,7 @@ import { createGzip } from 'node:zlib';
 import { RETRY_POLICY } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
-import type { ExportOptions, Position, SellerClient } from '../../client/index.ts';
+import type { ExportOptions, SellerClient } from '../../client/index.ts';
 import { RowCounter } from '../../client/lines.ts';
 import { PRODUCT_FIELD_NAMES } from '../../domain/catalogue/product-fields.ts';
 import { SORT_KEYS } from '../../domain/catalogue/product-query.ts';
@@ -32,14 +32,6 @@ interface ExportTask {
   /** Where to show progress, which must not mix with rows on the same terminal. */
   readonly progressStream: CommandIo['stderr'] | undefined;
 }
-
-interface Outcome {
-  readonly rows: number;
-  /** Where the change feed continues. */
-  readonly position: Position;
-}
-
-type Write = (body: AsyncIterable<Uint8Array>) => Promise<void>;
 
 export const AT_FLAG = {
   value: 'MOMENT', help: 'as of this position, or this time (RFC 3339)',
@@ -125,8 +117,9 @@ function toCamelCase(flag: string): string {
 
 /** Passes the rows to `write` and shows progress. */
 async function runExport(
-  { client, options, progressStream }: ExportTask, write: Write,
-): Promise<Outcome> {
+  { client, options, progressStream }: ExportTask,
+  write: (body: AsyncIterable<Uint8Array>) => Promise<void>,
+) {
   const file = await client.products.export(options);
   const counter = new RowCounter(options.format);
   await write(watch(file, counter, progressStream));
@@ -164,9 +157,7 @@ async function writeOut(
 }
 
 /** Each attempt writes the file from its start, since an export has one position. */
-async function writeFile(
-  task: ExportTask, target: AtomicFile, isCompressed: boolean,
-): Promise<Outcome> {
+async function writeFile(task: ExportTask, target: AtomicFile, isCompressed: boolean) {
   target.begin();
   const file = await open(target.tempPath, 'r+');
   try {

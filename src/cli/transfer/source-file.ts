@@ -77,7 +77,9 @@ export class UnreadableFile extends CommandFailure {
 
 /** The format of a file of this name. @throws UsageError */
 export function findFormat(path: string, flag: string | undefined): FileFormat {
-  return { format: readFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
+  // The cast: these are the choices of the flag.
+  const format = flag as TextFormat | undefined ?? requireFormat(path);
+  return { format, isCompressed: /\.gz$/i.test(path) };
 }
 
 /** Whether the name says that it has rows: CSV, a workbook or NDJSON. */
@@ -88,11 +90,6 @@ export function isRowsFile(path: string): boolean {
 /** The format of the file extension; undefined for a workbook, which is recognised by content. */
 function findFormatByName(path: string): TextFormat | undefined {
   return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
-}
-
-/** The cast: these are the choices of the flag. */
-function readFormat(flag: string | undefined): TextFormat | undefined {
-  return flag as TextFormat | undefined;
 }
 
 function requireFormat(path: string): TextFormat {
@@ -121,7 +118,6 @@ export function withoutExtension(path: string): string {
 export async function openSource(
   path: string, formatFlag: string | undefined, io: CommandIo,
 ): Promise<SourceFile> {
-  const flag = readFormat(formatFlag);
   const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (path !== '-' && !file) throw new UnreadableFile(`There is no file ${path}.`);
   if (file?.isDirectory()) throw new UnreadableFile(`${path} is a folder. Name a file in it.`);
@@ -138,7 +134,9 @@ export async function openSource(
       sizeBytes: file?.isFile() ? file.size : undefined,
       isCompressed: isGzip || /\.gz$/i.test(path),
       hasLines: !isWorkbookStart(text),
-      format: flag ?? findFormatByName(path) ?? recognize(text) ?? rejectUnknown(path),
+      // The cast: these are the choices of the flag.
+      format: formatFlag as TextFormat | undefined
+        ?? findFormatByName(path) ?? recognize(text) ?? rejectUnknown(path),
     };
   } catch (error) {
     throw explainUnreadable(path, error);

@@ -28,13 +28,11 @@ export interface WebhookExchange {
     /** The size of the whole body. */
     readonly bodyBytes: number;
   };
-  /** Undefined without a response. */
-  readonly response: {
-    /** The first ones; without the values of those that may contain credentials. */
-    readonly headers: readonly Header[];
-    /** Its beginning, decoded as UTF-8. */
-    readonly body: string;
-  } | undefined;
+  /**
+   * Undefined without a response. The first headers, without the values of those that may contain
+   * credentials; and the beginning of the body, decoded as UTF-8.
+   */
+  readonly response: Pick<WebhookExchange['request'], 'headers' | 'body'> | undefined;
 }
 
 /** A header field. */
