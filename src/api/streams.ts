@@ -93,9 +93,7 @@ export class Streams {
   }
 
   /** Takes a slot, and returns the function that releases it. @throws AppError `unavailable` */
-  acquire(
-    key: KeyReference, acquireOwn = () => this.#keys.acquire(formatKeyId(key)),
-  ): Release {
+  acquire(key: KeyReference, acquireOwn = () => this.#keys.acquire(formatKeyId(key))): Release {
     return acquireAll(() => this.#sellers.acquire(key.sellerId), acquireOwn);
   }
 

@@ -9,9 +9,7 @@
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
-import {
-  explainUntrusted, findUntrusted, hasSkuLists, recognizeColumns,
-} from './column-names.ts';
+import { explainUntrusted, findUntrusted, hasSkuLists, recognizeColumns } from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnique, assertUnmerged, countFound, findNamedColumns, listIgnored,

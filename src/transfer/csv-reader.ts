@@ -13,8 +13,7 @@ import { formatCount } from '../domain/wording.ts';
 import { countColumns, type ShortRows } from './csv-cells.ts';
 import { type CountMembers, detectDialect, type Dialect, FileHead } from './csv-dialect.ts';
 import {
-  countLineBreaks, type Delimiter, findMarks, isEnded, looksLikeRows, splitPlain,
-  splitQuoted,
+  countLineBreaks, type Delimiter, findMarks, isEnded, looksLikeRows, splitPlain, splitQuoted,
 } from './csv-record.ts';
 import { decodeText, type Encoding, type InvalidBytes } from './decode.ts';
 import { checkRows } from './foreign-file.ts';

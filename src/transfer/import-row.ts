@@ -64,9 +64,7 @@ export interface RowReader<Row = ImportRow> {
 }
 
 /** Groups rows into slices. Rows before an error are yielded before it is thrown. */
-export function* sliceRows<Row>(
-  rows: Iterable<Row>,
-): Generator<readonly Row[], void, void> {
+export function* sliceRows<Row>(rows: Iterable<Row>): Generator<readonly Row[], void, void> {
   let slice: Row[] = [];
   try {
     for (const row of rows) {

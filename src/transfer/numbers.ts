@@ -101,9 +101,7 @@ export function parseNumber(cell: string, format: NumberFormat): ParseResult<num
     : 'Write a plain number, such as 1234.5: no currency signs, units or exponents.');
 }
 
-function parseNotation(
-  notation: Notation, { mark, isWhole }: NumberFormat,
-): ParseResult<number> {
+function parseNotation(notation: Notation, { mark, isWhole }: NumberFormat): ParseResult<number> {
   if (notation.unclear && !mark) return invalid('format', explainUnclear(notation, isWhole));
   if (notation.mark && mark && notation.mark !== mark) {
     return invalid('format', explainContradiction(notation, mark));

@@ -34,9 +34,7 @@ export class Inheritance {
   /** The categories of products with variants, by SKU and by id. */
   readonly #parents = { sku: makeCategories(), id: makeCategories() };
 
-  apply(
-    cells: Cells, columns: Columns, { sku, name, category }: RowTexts,
-  ): Omit<RowTexts, 'sku'> {
+  apply(cells: Cells, columns: Columns, { sku, name, category }: RowTexts): Omit<RowTexts, 'sku'> {
     const read = (column: number | undefined): string => cells[column ?? -1] ?? '';
     if (columns.group !== undefined) {
       const key = read(columns.group);

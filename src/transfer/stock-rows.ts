@@ -20,9 +20,7 @@ import {
   type StockMember,
 } from './stock-columns.ts';
 import { createSkuSource, hasHandles, NO_SKU } from './sku-source.ts';
-import {
-  addMarks, checkTypes, readTable, TableReader, type UsedColumns,
-} from './table-reader.ts';
+import { addMarks, checkTypes, readTable, TableReader, type UsedColumns } from './table-reader.ts';
 
 /** A row of a stock file of any format. */
 export interface StockRow extends Pick<ImportRow, 'line' | 'characters' | 'markedSku'> {

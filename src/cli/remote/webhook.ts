@@ -118,9 +118,7 @@ export function readTypes({ types }: Input['flags']): readonly WebhookType[] | u
 }
 
 /** @throws CommandFailure if it was not delivered */
-function describeAttempt(
-  { isJson, out, operands: [id] }: Input, attempt: WebhookAttempt,
-): Result {
+function describeAttempt({ isJson, out, operands: [id] }: Input, attempt: WebhookAttempt): Result {
   const { outcome, status, duration_ms: durationMs } = attempt;
   const response = `${id}: ${outcome}${status === null ? '' : `, status ${status}`}`;
   if (outcome === 'delivered') {

@@ -68,9 +68,7 @@ export function includesRole(role: Role, needed: Role): boolean {
 export const parseRole = oneOf(ROLES);
 
 /** Whether its shop requires two factors and it signs in with one; a passkey alone is two. */
-export function lacksTwoFactor(
-  { requiresTwoFactor, hasTotp, isPasswordOff }: Account,
-): boolean {
+export function lacksTwoFactor({ requiresTwoFactor, hasTotp, isPasswordOff }: Account): boolean {
   return requiresTwoFactor && !hasTotp && !isPasswordOff;
 }
 

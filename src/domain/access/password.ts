@@ -68,9 +68,7 @@ export class Passwords {
    * reveal which accounts exist.
    * @throws AppError `unavailable` if the queue is full
    */
-  async verify(
-    password: string, phc: string | undefined, client = ALONE,
-  ): Promise<boolean> {
+  async verify(password: string, phc: string | undefined, client = ALONE): Promise<boolean> {
     const [, memory, passes, parallelism, salt = '', expected = ''] = PHC.exec(phc ?? '') ?? [];
     if (memory === undefined) {
       await this.hash(password, client);

@@ -6,8 +6,7 @@ import { type Currency, toMinorUnits } from './currency.ts';
 import { formatMetadata, hasTooManyPairs, mergeMetadata, TOO_MANY_PAIRS } from './metadata.ts';
 import {
   type NewProduct, type Product, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, type SentFieldName,
-  type Sku,
-  skuValidator,
+  type Sku, skuValidator,
 } from './product-fields.ts';
 import { AppError } from '../error.ts';
 import type { ProductId } from '../id.ts';

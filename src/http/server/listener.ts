@@ -12,9 +12,8 @@ import { type BindAddress, bind } from './bind.ts';
 import { makeTrustedProxies } from '../request/client-address.ts';
 import { type ConnectionMetrics, limitConnections } from './connections.ts';
 import {
-  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
-  HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_LIMIT_MS,
-  STOP_TIMEOUT_MS,
+  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_LIMIT_MS, STOP_TIMEOUT_MS,
 } from '../limits.ts';
 import { LingeringConnections } from './lingering-close.ts';
 import { type FindMethods, handleRequests } from './request-rejections.ts';
