@@ -12,7 +12,7 @@ import { CommandFailure, type FailureExplainer, UsageError } from '../command.ts
 import { formatCounts } from '../format.ts';
 import { printable } from '../printable.ts';
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** Codes of errors before there is a connection. */
 const UNREACHABLE: ReadonlySet<string> = new Set([

@@ -8,7 +8,7 @@ import { COMMAND_RETRIES, ROWS_SHOWN } from './limits.ts';
 import { type ClientOptions, type Position, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Command, type Input, setting, UsageError } from '../command.ts';
-import { readSettingFile, readUrl } from '../settings.ts';
+import { readNumber, readSettingFile, readUrl } from '../settings.ts';
 import { findProfile } from './profile-file.ts';
 
 export const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
@@ -75,6 +75,14 @@ function findKey(
   if (key) return key;
   const where = file ?? `The variable ${KEY_VARIABLE}`;
   throw new UsageError(`${where} has no valid API key, which is spk_ and 36 characters.`);
+}
+
+/** The first rows of a list: as many as `--limit` says. */
+export function takeRows<Row>(
+  { flags }: Input, list: (limit: number) => AsyncIterable<Row>,
+): Promise<Row[]> {
+  const limit = readNumber(flags, 'limit', ROWS_SHOWN);
+  return take(list(limit), limit);
 }
 
 /** The first items of a list, without a request for another page. */

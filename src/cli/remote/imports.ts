@@ -3,9 +3,8 @@ import type { ImportKind, ImportRecord, SellerClient } from '../../client/index.
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
 import { formatCounts, listResult } from '../format.ts';
 import { printable } from '../printable.ts';
-import { readNumber } from '../settings.ts';
 import { formatMembers } from '../table.ts';
-import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
+import { LIMIT_FLAG, openClient, remoteCommand, take, takeRows } from './client.ts';
 import { ROWS_SHOWN, STATUS_TIMEOUT_MS } from './limits.ts';
 
 export const listImports = remoteCommand({
@@ -15,11 +14,10 @@ export const listImports = remoteCommand({
     limit: LIMIT_FLAG,
   },
   async run(input) {
-    const { flags } = input;
-    const most = readNumber(flags, 'limit', ROWS_SHOWN);
     // The cast: these are its choices.
-    const kind = flags['kind'] as ImportKind | undefined;
-    const records = await take(openClient(input).imports.list({ kind, limit: most }), most);
+    const kind = input.flags['kind'] as ImportKind | undefined;
+    const { imports } = openClient(input);
+    const records = await takeRows(input, (limit) => imports.list({ kind, limit }));
     const hint = kind === undefined ? 'There is no import yet.' : `There is no ${kind} import yet.`;
     return listResult('imports', records, hint, ({ counts, ...record }) => ({
       id: record.id, kind: record.kind, started_at: record.started_at, file: record.file_name,

@@ -8,8 +8,7 @@ import { listResult } from '../format.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { formatIssues } from './api-error.ts';
-import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
-import { ROWS_SHOWN } from './limits.ts';
+import { LIMIT_FLAG, openClient, remoteCommand, takeRows } from './client.ts';
 
 export const setStock = remoteCommand({
   summary: 'Sets the stock of a product, such as 40, or adjusts it, such as +5 or -2.',
@@ -55,10 +54,10 @@ export const listMovements = remoteCommand({
     const { operands: [sku], flags } = input;
     const { id, since, until, import: importId, source } = flags;
     if (sku !== undefined && id !== undefined) throw new UsageError('Give either SKU or --id ID.');
-    const limit = readNumber(flags, 'limit', ROWS_SHOWN);
-    const movements = await take(openClient(input).stock.movements({
+    const { stock } = openClient(input);
+    const movements = await takeRows(input, (limit) => stock.movements({
       sku, id, since, until, import: importId, source, sort: '-position', limit,
-    }), limit);
+    }));
     return listResult('movements', movements, 'No stock movement matches.', (row) => ({
       position: row.position, at: row.at, sku: row.sku, before: row.before, after: row.after,
       reason: row.reason, source: row.source, import: row.import,

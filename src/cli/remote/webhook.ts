@@ -6,9 +6,8 @@ import { CommandFailure, type Input, type Result, UsageError } from '../command.
 import { confirm, YES_FLAG } from '../confirm.ts';
 import { listResult } from '../format.ts';
 import { printable } from '../printable.ts';
-import { readNumber, splitList } from '../settings.ts';
-import { LIMIT_FLAG, openClient, remoteCommand, take } from './client.ts';
-import { ROWS_SHOWN } from './limits.ts';
+import { splitList } from '../settings.ts';
+import { LIMIT_FLAG, openClient, remoteCommand, takeRows } from './client.ts';
 
 export const TYPES_FLAG = {
   types: {
@@ -71,9 +70,9 @@ export const listDeliveries = remoteCommand({
   operands: ['WEBHOOK_ID'],
   flags: { limit: LIMIT_FLAG },
   async run(input) {
-    const { operands: [id = ''], flags } = input;
-    const limit = readNumber(flags, 'limit', ROWS_SHOWN);
-    const attempts = await take(openClient(input).webhooks.deliveries(id, { limit }), limit);
+    const { operands: [id = ''] } = input;
+    const { webhooks } = openClient(input);
+    const attempts = await takeRows(input, (limit) => webhooks.deliveries(id, { limit }));
     const hint = `The webhook has sent nothing yet. To try it: webhook test ${printable(id)}`;
     return listResult('deliveries', attempts, hint, ({ message_id: _, ...attempt }) => attempt);
   },
