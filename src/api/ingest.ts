@@ -52,11 +52,6 @@ interface ReportedStream<Row, Written> extends Omit<RowStream<Row, Written>, 'gu
 
 type Batches<Row, Written> = AsyncGenerator<WrittenBatch<Row, Written>, void, void>;
 
-interface ReportedBatches<Row, Written> {
-  readonly batches: Batches<Row, Written>;
-  readonly batchReport: BatchReport<Row, Written>;
-}
-
 /**
  * Starts an import and returns a response that streams its results. Calls `open` once the import
  * has a slot.
@@ -79,7 +74,9 @@ export function ingestStream<
  */
 export function reportBatches<Row, Written extends { readonly isReplay: boolean }>(
   openStream: OpenStream, services: Services,
-  open: (guard: GuardedStream) => ReportedBatches<Row, Written>,
+  open: (guard: GuardedStream) => {
+    readonly batches: Batches<Row, Written>; readonly batchReport: BatchReport<Row, Written>;
+  },
 ): Promise<Reply> {
   return openStream('ingest', async (guard) => {
     const { batches, batchReport } = open(guard);

@@ -240,11 +240,8 @@ function formatRange([least, largest]: NonNullable<Flag['range']>): string {
   return largest === undefined ? `from ${least} up` : `from ${least} to ${largest}`;
 }
 
-type Parsed = Readonly<Record<'values', Readonly<Record<string, string>>>>
-  & Readonly<Record<'positionals', readonly string[]>>;
-
 /** Of a setting that is given twice, the last value applies, so that it can override another. */
-function parse(flags: Flags, args: readonly string[]): Parsed {
+function parse(flags: Flags, args: readonly string[]) {
   const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => {
     const type = placeholderOf(flag) === undefined ? 'boolean' as const : 'string' as const;
     return [name, { type, ...(name === 'help' && { short: 'h' }) }];

@@ -1,12 +1,6 @@
 /** A histogram: counts the values at or below each of its bounds. */
 
-export interface HistogramSnapshot {
-  /** Cumulative counts by bound, in ascending order. */
-  readonly buckets: readonly { readonly atMost: number; readonly count: number }[];
-  /** All values, including those above the last bound. */
-  readonly count: number;
-  readonly sum: number;
-}
+export type HistogramSnapshot = ReturnType<ReturnType<typeof makeHistogram>['read']>;
 
 /** @param bounds In ascending order. */
 export function makeHistogram(bounds: readonly number[]) {
@@ -20,7 +14,8 @@ export function makeHistogram(bounds: readonly number[]) {
       counts[at] = (counts[at] ?? 0) + 1;
       sum += value;
     },
-    read(): HistogramSnapshot {
+    /** `buckets` has cumulative counts; `count` includes the values above the last bound. */
+    read() {
       let count = 0;
       const buckets = bounds.map((atMost, at) => {
         count += counts[at] ?? 0;

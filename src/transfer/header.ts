@@ -17,13 +17,8 @@ const MISSING = 'The file has no column for';
 /** Shown characters of a column name. */
 const NAME_LIMIT_CHARACTERS = 100;
 
-/** How an error explains a parameter of `member:text` pairs. */
-interface PairsExplanation {
-  readonly parameter: string;
-  /** Such as `Name one column`. */
-  readonly instruction: string;
-  readonly example: string;
-}
+/** How an error explains a parameter of `member:text` pairs. Instruction: `Name one column`. */
+type PairsExplanation = Readonly<Record<'parameter' | 'instruction' | 'example', string>>;
 
 /**
  * Parses `name:Title,sku:Code`. A comma ends a text only before a lower-case word and a colon, so

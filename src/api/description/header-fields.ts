@@ -5,14 +5,8 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { revisionSchema } from '../../domain/revision.ts';
 import type { Schema } from '../../domain/validation.ts';
 
-export interface HeaderField {
-  readonly field: string;
-  readonly description: string;
-  readonly schema: Schema;
-  readonly example: string | number;
-  /** Whether every message that lists the field carries it. */
-  readonly required: boolean;
-}
+/** `required`: whether every message that lists the field carries it. */
+export type HeaderField = Readonly<ReturnType<typeof required>>;
 
 export type RequestField = keyof typeof requestFields;
 export type ResponseField = keyof typeof responseFields;
@@ -73,10 +67,10 @@ export const responseFields = {
 
 function optional(
   field: string, example: string | number, description: string, schema: Schema = text,
-): HeaderField {
+) {
   return { field, required: false, schema, example, description };
 }
 
-function required(...field: Parameters<typeof optional>): HeaderField {
+function required(...field: Parameters<typeof optional>) {
   return { ...optional(...field), required: true };
 }

@@ -10,8 +10,7 @@ import {
 } from '../../domain/catalogue/product-query.ts';
 import type { AppError } from '../../domain/error.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, METADATA_NAME_LIMIT_CODE_POINTS, METADATA_PAIRS_LIMIT,
-  METADATA_VALUE_LIMIT_CODE_POINTS,  NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
+  CATEGORY_LIMIT_CODE_POINTS, METADATA_NAME_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import { invalid, lineValidator, type ParseResult } from '../../domain/validation.ts';
@@ -58,11 +57,8 @@ export const productListParameters = {
   },
   'metadata.*': {
     schema: {
-      type: 'object', maxProperties: METADATA_PAIRS_LIMIT,
+      ...metadataValidator.schema,
       propertyNames: { minLength: 10, maxLength: 9 + METADATA_NAME_LIMIT_CODE_POINTS },
-      additionalProperties: {
-        type: 'string', minLength: 1, maxLength: METADATA_VALUE_LIMIT_CODE_POINTS,
-      },
     },
     parse: parsePair, example: { 'metadata.erp_id': '10473' },
     description: 'Pairs that the metadata have, each as a parameter of its own: '

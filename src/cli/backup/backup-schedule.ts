@@ -15,20 +15,7 @@ export interface BackupRun {
   readonly dueInMs: number | undefined;
 }
 
-interface BackupMetrics {
-  made: number;
-  /** Among `made`: backups in which `doctor` found faults, or which it could not check. */
-  damaged: number;
-  failed: number;
-  /** When any process made the latest backup, in milliseconds since 1970. */
-  newestAt: number | undefined;
-}
-
-export interface BackupSchedule {
-  readMetrics(): Readonly<BackupMetrics>;
-  /** Also stops a backup in progress. */
-  stop(): Promise<void>;
-}
+export type BackupSchedule = ReturnType<typeof scheduleBackups>;
 
 interface ScheduleOptions {
   readonly intervalMs: number;
@@ -45,30 +32,33 @@ interface ScheduleOptions {
 /** Starts immediately. */
 export function scheduleBackups(
   { intervalMs, run, wait, clock, note, warn }: ScheduleOptions,
-): BackupSchedule {
+) {
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const metrics: BackupMetrics = { made: 0, damaged: 0, failed: 0, newestAt: undefined };
+  /** `damaged`, among `made`: `doctor` found faults in these backups, or could not check them. */
+  const counts = { made: 0, damaged: 0, failed: 0 };
+  /** When any process made the latest backup, in milliseconds since 1970. */
+  let newestAt: number | undefined;
 
   /** Time until the next backup is due; undefined while another process makes one. */
   async function runOnce(): Promise<number | undefined> {
     const { file, damage, removed, dueInMs } = await run(stop);
     const removalNote = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
     if (file !== undefined) {
-      metrics.made += 1;
+      counts.made += 1;
       note(`Backed up to ${file}.${removalNote}`);
       if (damage !== undefined && !stop.aborted) {
-        metrics.damaged += 1;
+        counts.damaged += 1;
         warn(`This backup did not pass its check: ${damage} Run doctor --file ${file}.`);
       }
     }
-    if (dueInMs !== undefined) metrics.newestAt = clock() - (intervalMs - dueInMs);
+    if (dueInMs !== undefined) newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;
   }
 
   function reportFailure(error: unknown): undefined {
     if (stop.aborted) return;
-    metrics.failed += 1;
+    counts.failed += 1;
     warn(`The backup failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 
@@ -81,7 +71,8 @@ export function scheduleBackups(
 
   const ended = runUntilStopped();
   return {
-    readMetrics: () => ({ ...metrics }),
+    readMetrics: () => ({ ...counts, newestAt }),
+    /** Also stops a backup in progress. */
     stop() {
       stopping.abort();
       return ended;

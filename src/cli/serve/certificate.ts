@@ -7,7 +7,6 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import type { Certificate } from '../../http/server/tls.ts';
 import { CommandFailure } from '../command.ts';
 import { readSettingFile } from '../settings.ts';
 
@@ -16,14 +15,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-export interface ReadCertificate extends Certificate {
-  /** Its subject and expiry. */
-  readonly description: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-  /** Problems that do not prevent using it. */
-  readonly warnings: readonly string[];
-}
+export type ReadCertificate = ReturnType<typeof readCertificate>;
 
 /**
  * @param host The host that clients connect to, if known.
@@ -32,7 +24,7 @@ export interface ReadCertificate extends Certificate {
  */
 export function readCertificate(
   { certFile, keyFile }: CertificateFiles, host: string | undefined, now: number,
-): ReadCertificate {
+) {
   const { text: cert } = readSettingFile(certFile);
   const { text: key, isOpenToAll } = readSettingFile(keyFile);
   if (isOpenToAll) {
@@ -51,9 +43,13 @@ export function readCertificate(
   }
   const until = x509.validToDate.toISOString().slice(0, 10);
   return {
-    cert, key, expiresAt: x509.validToDate.getTime(),
+    cert, key,
+    /** Milliseconds since 1970. */
+    expiresAt: x509.validToDate.getTime(),
+    /** Its subject and expiry. */
     description: `${x509.subject.replaceAll('\n', ', ') || 'a certificate without a subject'},`
       + ` valid until ${until}`,
+    /** Problems that do not prevent using it. */
     warnings: [...listTimeWarnings(x509, now), ...listHostWarnings(x509, host)],
   };
 }

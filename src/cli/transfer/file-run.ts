@@ -16,7 +16,9 @@ import { RETRY_POLICY } from '../remote/limits.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { asMembers, TemporaryFailure, toFlags, withRetries } from '../remote/api-error.ts';
+import {
+  asMembers, type Members, TemporaryFailure, toFlags, withRetries,
+} from '../remote/api-error.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import { nameFile, readSource, type SourceFile } from './source-file.ts';
 
@@ -52,23 +54,7 @@ interface RejectedRow {
   readonly errors: readonly RowError[];
 }
 
-export interface FileOutcome {
-  /** What the server counted and says, for JSON. */
-  readonly summary: Readonly<Record<string, unknown>>;
-  /** Its numbers. */
-  readonly counts: FileCounts;
-  /** Columns that were ignored, safe to print. */
-  readonly ignoredColumns: readonly string[];
-  /** Sentences that say what the counts do not, safe to print. */
-  readonly notes: readonly string[];
-  /** Whether rejected rows are only right in the whole file. */
-  readonly hasParts: boolean;
-  /** The first rejected rows. */
-  readonly shownRows: readonly RejectedRow[];
-  readonly causes: RejectionCauses;
-  /** All rejected rows, if there is a file of them. */
-  readonly rejectedFile: string | undefined;
-}
+export type FileOutcome = Awaited<ReturnType<typeof sendFile>>;
 
 type FileCounts = Readonly<Record<string, number>> & {
   readonly failed: number;
@@ -114,7 +100,7 @@ export async function transferFile<Line>(
  */
 export async function sendFile<Line>(
   run: FileRun<Line>, signal?: AbortSignal,
-): Promise<FileOutcome> {
+) {
   const { source, rejected } = run;
   await rejected.discard();
   using progress = run.progressStream && new Progress(run.progressStream);
@@ -141,8 +127,13 @@ export async function sendFile<Line>(
   }
   const summary = readSummary(await report.summary(), run.counts);
   progress?.end(state);
-  const rejectedFile = await rejected.end();
-  return { ...summary, hasParts: rejected.hasParts, shownRows, causes, rejectedFile };
+  return {
+    ...summary, shownRows, causes,
+    /** All rejected rows, if there is a file of them. */
+    rejectedFile: await rejected.end(),
+    /** Whether rejected rows are only right in the whole file. */
+    hasParts: rejected.hasParts,
+  };
 }
 
 /** The name of the file as the server accepts it, for the record of the import. */
@@ -152,9 +143,8 @@ function nameSource({ path }: SourceFile): string | undefined {
   return [...name].slice(0, FILE_NAME_LIMIT_CODE_POINTS).join('');
 }
 
-function readSummary(
-  value: unknown, names: readonly string[],
-): Pick<FileOutcome, 'summary' | 'counts' | 'ignoredColumns' | 'notes'> {
+/** What the server counted and says; its texts are safe to print. */
+function readSummary(value: unknown, names: readonly string[]) {
   const members = asMembers(value);
   const lacking = [...names, 'failed', 'position'].find((name) =>
     typeof members[name] !== 'number');
@@ -164,15 +154,13 @@ function readSummary(
   const numbers = Object.entries(members).filter(([, member]) => typeof member === 'number');
   const ignoredColumns = readTexts(members['ignored_columns']);
   const notes = readTexts(members['notes']).map(toFlags);
-  return {
-    summary: {
-      ...members, ignored_columns: ignoredColumns,
-      notes: notes.length > 0 ? notes : undefined,
-    },
-    // The cast: these members are numbers, and have all names.
-    counts: Object.fromEntries(numbers) as FileCounts,
-    ignoredColumns, notes,
+  const summary: Members = {
+    ...members, ignored_columns: ignoredColumns,
+    notes: notes.length > 0 ? notes : undefined,
   };
+  // The cast: these members are numbers, and have all names.
+  const counts = Object.fromEntries(numbers) as FileCounts;
+  return { summary, counts, ignoredColumns, notes };
 }
 
 /** Safe to print. */

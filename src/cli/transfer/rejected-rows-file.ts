@@ -24,15 +24,10 @@ interface OpenFile extends RowsFile {
   readonly path: string;
 }
 
-interface RejectedOptions {
-  /** The file that the user chose. */
-  readonly path?: string | undefined;
-  /** As sent to the server. */
-  readonly map?: string | undefined;
-  readonly encoding?: string | undefined;
-  readonly sheet?: string | undefined;
-  readonly duplicates?: string | undefined;
-}
+/** `path` is the file that the user chose; the others are as sent to the server. */
+type RejectedOptions = Readonly<Partial<
+  Record<'path' | 'map' | 'encoding' | 'sheet' | 'duplicates', string | undefined>
+>>;
 
 export class RejectedRowsFile {
   readonly #source: SourceFile;

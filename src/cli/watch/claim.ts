@@ -40,11 +40,7 @@ export interface ClaimReport {
 }
 
 /** What was published, as paths. */
-export interface Published {
-  readonly report: ClaimReport;
-  readonly path: string;
-  readonly rejectedPath: string | undefined;
-}
+export type Published = ReturnType<Claim['publish']>;
 
 const FOLDER = /^(\d{8}T\d{6}Z-[\da-f]{8})((?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 /** Put before names in done/ and rejected/: they sort by time, and none replaces another. */
@@ -56,12 +52,14 @@ const NAME_KEPT_CHARACTERS = 48;
 export class Claim {
   /** The Idempotency-Key. */
   readonly id: string;
+  /** The claimed file; its name is empty if it has been published. */
+  readonly path: string;
+  readonly name: string;
   readonly #folder: string;
   readonly #attemptPath: string;
   readonly #reportPath: string;
   /** DIR/TIME-ID, without the rest of the id. */
   readonly #prefix: string;
-  readonly #name: string | undefined;
 
   /** @param folder sending/TIME-ID */
   constructor(folder: string) {
@@ -72,25 +70,17 @@ export class Claim {
     if (name === undefined) throw new TypeError(`${folder} is not the folder of a claim`);
     this.id = name.slice(name.indexOf('-') + 1);
     this.#prefix = `${prefix}-`;
-    this.#name = readdirSync(folder).find((entry) => !entry.startsWith('.'));
+    this.name = readdirSync(folder).find((entry) => !entry.startsWith('.')) ?? '';
+    this.path = join(folder, this.name);
   }
 
   static isFolder(name: string): boolean {
     return FOLDER.test(name);
   }
 
-  /** The claimed file; its name is empty if it has been published. */
-  get path(): string {
-    return join(this.#folder, this.#name ?? '');
-  }
-
-  get name(): string {
-    return this.#name ?? '';
-  }
-
   /** Whether nothing is here: a crash came before the file, or after it was published. */
   get isEmpty(): boolean {
-    return this.#name === undefined && !existsSync(this.#reportPath);
+    return this.name === '' && !this.isFinished;
   }
 
   /** Whether the server has answered. */
@@ -142,7 +132,7 @@ export class Claim {
   }
 
   /** Moves the files to these folders, and removes the claim. */
-  publish(doneFolder: string, rejectedFolder: string): Published {
+  publish(doneFolder: string, rejectedFolder: string) {
     // The cast: this class wrote it.
     const report = readJson(this.#reportPath) as ClaimReport;
     const folder = report.status === 'applied' ? doneFolder : rejectedFolder;
@@ -153,7 +143,7 @@ export class Claim {
     if (rows !== undefined && rejectedPath !== undefined) {
       renameSync(join(this.#folder, rows), rejectedPath);
     }
-    if (this.#name !== undefined) renameSync(this.path, path);
+    if (this.name !== '') renameSync(this.path, path);
     // A rename is durable once both of its folders are flushed, the new one first.
     for (const changedFolder of [rejectedFolder, doneFolder, this.#folder]) {
       syncFolder(changedFolder);

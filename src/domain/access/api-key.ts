@@ -60,15 +60,7 @@ export interface ApiKey extends NewApiKey {
 }
 
 /** What is stored of a secret. */
-export interface StoredSecret {
-  /** As `hashApiKey` returns it. */
-  readonly hash: string;
-  /**
-   * The last four characters, which identify a key on screen. They belong to the checksum and
-   * reveal at most 24 bits about the random characters: 154 bits of the key stay secret.
-   */
-  readonly lastFour: string;
-}
+export type StoredSecret = ReturnType<typeof toStoredSecret>;
 
 /** A new secret from a CSPRNG. */
 export function generateApiKey(): ApiKeySecret {
@@ -96,7 +88,11 @@ export function hashApiKey(key: ApiKeySecret): string {
   return hash('sha256', key, 'hex');
 }
 
-export function toStoredSecret(key: ApiKeySecret): StoredSecret {
+/**
+ * The last four characters identify a key on screen. They belong to the checksum and reveal at most
+ * 24 bits about the random characters: 154 bits of the key stay secret.
+ */
+export function toStoredSecret(key: ApiKeySecret) {
   return { hash: hashApiKey(key), lastFour: key.slice(-LAST_CHARACTERS) };
 }
 

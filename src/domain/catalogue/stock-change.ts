@@ -66,11 +66,9 @@ export function isFailure(status: StockStatus): boolean {
 }
 
 /** The product that a failed change names, and its stock. */
-interface Failure {
+interface Failure
+  extends Partial<Readonly<Record<'sku' | 'id' | 'barcode', string | null | undefined>>> {
   readonly status: StockStatus;
-  readonly sku?: string | null | undefined;
-  readonly id?: string | null | undefined;
-  readonly barcode?: string | null | undefined;
   readonly stock?: number | null | undefined;
 }
 

@@ -25,26 +25,19 @@ export interface AttestedCredential {
   readonly publicKey: Uint8Array;
 }
 
-export interface AuthenticatorData {
-  /** SHA-256 of the RP ID. */
-  readonly rpIdHash: Uint8Array;
-  readonly isUserPresent: boolean;
-  readonly isUserVerified: boolean;
-  /** 0 if the authenticator does not count. */
-  readonly signCount: number;
-  /** Only in registrations. */
-  readonly credential: AttestedCredential | undefined;
-}
+export type AuthenticatorData = ReturnType<typeof parseAuthenticatorData>;
 
 /** @throws AppError `invalid_data` */
-export function parseAuthenticatorData(bytes: Uint8Array): AuthenticatorData {
+export function parseAuthenticatorData(bytes: Uint8Array) {
   if (bytes.length < FIXED_BYTES) throw invalidAuthenticatorData('ends early');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = view.getUint8(HASH_BYTES);
   const fixed = {
+    /** SHA-256 of the RP ID. */
     rpIdHash: bytes.subarray(0, HASH_BYTES),
     isUserPresent: (flags & USER_PRESENT) !== 0,
     isUserVerified: (flags & USER_VERIFIED) !== 0,
+    /** 0 if the authenticator does not count. */
     signCount: view.getUint32(HASH_BYTES + 1),
   };
   const variable = bytes.subarray(FIXED_BYTES);
@@ -52,7 +45,7 @@ export function parseAuthenticatorData(bytes: Uint8Array): AuthenticatorData {
     ? { credential: undefined, rest: variable } : readCredential(variable);
   if ((flags & HAS_EXTENSIONS) !== 0) toMap(parseCbor(rest));
   else if (rest.length > 0) throw invalidAuthenticatorData('has bytes after its end');
-  return { ...fixed, credential };
+  return { ...fixed, credential }; // only registrations have one
 }
 
 /** The authenticator data of an attestation object. @throws AppError `invalid_data` */
@@ -69,9 +62,7 @@ export function parseAttestationObject(bytes: Uint8Array): AuthenticatorData {
 }
 
 /** Attested credential data (section 6.5.1), and what follows it. */
-function readCredential(
-  bytes: Uint8Array,
-): { readonly credential: AttestedCredential; readonly rest: Uint8Array } {
+function readCredential(bytes: Uint8Array) {
   const start = AAGUID_BYTES + 2;
   if (bytes.length < start) throw invalidAuthenticatorData('ends early');
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint16(AAGUID_BYTES);
@@ -83,7 +74,8 @@ function readCredential(
   const { value, rest } = readCbor(keyBytes);
   toPublicKey(value);
   const publicKey = keyBytes.subarray(0, keyBytes.length - rest.length);
-  return { credential: { credentialId: bytes.subarray(start, end), publicKey }, rest };
+  const credential: AttestedCredential = { credentialId: bytes.subarray(start, end), publicKey };
+  return { credential, rest };
 }
 
 function toMap(value: CborValue | undefined): CborMap {
