@@ -95,6 +95,11 @@ export function objectOf(
   return { type: 'object', ...(required.length > 0 && { required }), properties };
 }
 
+/** The same for an object that may have no other properties. */
+export function closedObjectOf(...members: Parameters<typeof objectOf>): Schema {
+  return { ...objectOf(...members), additionalProperties: false };
+}
+
 /** The problem that ends a stream early. `summary`: the name of its schema. */
 export function describeStreamProblem(summary: string): Schema {
   const description = 'The results until then. Changes already written stay.';

@@ -10,7 +10,8 @@ import {
   importIdSchema, positionSchema, productIdSchema, stockSchemas, syncResponse,
 } from '../stock/stock-operations.ts';
 import {
-  count, describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer, time, unionOf,
+  closedObjectOf, count, describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer, time,
+  unionOf,
 } from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { LOOKUP_MATCHES_LIMIT } from '../../store/limits.ts';
@@ -73,14 +74,13 @@ export const schemas: Readonly<Record<string, Schema>> = {
     ...objectOf(product, alwaysThere),
     description: 'Members without a value are absent.',
   },
-  NewProduct: { ...objectOf(inputMembers, required), additionalProperties: false },
+  NewProduct: closedObjectOf(inputMembers, required),
   ProductReplacement: {
-    ...objectOf(inputMembers, required.filter((name) => name !== 'sku')),
-    additionalProperties: false,
+    ...closedObjectOf(inputMembers, required.filter((name) => name !== 'sku')),
     description: '`sku` is optional. If sent, it must be the SKU in the path.',
   },
   ProductPatch: {
-    ...objectOf(inputMembers, []), additionalProperties: false,
+    ...closedObjectOf(inputMembers, []),
     description: 'Null removes the value of an optional member. `metadata` merges its pairs.',
   },
   ProductPage: pageOf('products', refer('Product')),
@@ -88,18 +88,15 @@ export const schemas: Readonly<Record<string, Schema>> = {
     ...objectOf(product, []), description: 'A product with the members that `fields` selects.',
   },
   PartialProductPage: pageOf('products', refer('PartialProduct')),
-  ProductLookup: {
-    ...objectOf({
-      queries: {
-        ...LOOKUP_QUERIES_SCHEMA,
-        items: {
-          ...objectOf(describeMembers(LOOKUP_VALIDATORS), []), additionalProperties: false,
-          minProperties: 1, maxProperties: 1,
-        },
+  ProductLookup: closedObjectOf({
+    queries: {
+      ...LOOKUP_QUERIES_SCHEMA,
+      items: {
+        ...closedObjectOf(describeMembers(LOOKUP_VALIDATORS), []),
+        minProperties: 1, maxProperties: 1,
       },
-    }),
-    additionalProperties: false,
-  },
+    },
+  }),
   LookedUpProducts: lookedUp(refer('Product')),
   PartialLookedUpProducts: lookedUp(refer('PartialProduct')),
   ...stockSchemas,

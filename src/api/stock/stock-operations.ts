@@ -13,8 +13,8 @@ import {
   STOCK_SYNC_VALIDATORS, stockSource, ZERO_LIMIT_DEFAULT_PERCENT,
 } from '../../domain/catalogue/stock-sync.ts';
 import {
-  count, describeList, describeMembers, describeStreamProblem, enumOf, jsonOf, linesOf, listNames,
-  nullable, objectOf, pageOf, refer, respondJson, tableOf,
+  closedObjectOf, count, describeList, describeMembers, describeStreamProblem, enumOf, jsonOf,
+  linesOf, listNames, nullable, objectOf, pageOf, refer, respondJson, tableOf,
 } from '../description/schema.ts';
 import type { ParseResult, Schema } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
@@ -206,16 +206,12 @@ export const syncResponse = {
 };
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
-  StockSync: {
-    ...objectOf({
-      changes: { ...changes.schema, items: refer('StockChange') },
-      ...describeMembers(syncMembers),
-    }, ['changes']),
-    additionalProperties: false,
-  },
+  StockSync: closedObjectOf({
+    changes: { ...changes.schema, items: refer('StockChange') },
+    ...describeMembers(syncMembers),
+  }, ['changes']),
   StockChange: {
-    ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS), []),
-    additionalProperties: false,
+    ...closedObjectOf(describeMembers(STOCK_CHANGE_VALIDATORS), []),
     allOf: [
       { oneOf: [{ required: ['sku'] }, { required: ['id'] }, { required: ['barcode'] }] },
       { oneOf: [{ required: ['set'] }, { required: ['adjust'] }] },
