@@ -264,9 +264,7 @@ function parse(flags: Flags, args: readonly string[]) {
       continue;
     }
     const isFlag = value?.startsWith('-') && !inlineValue && !flag.choices?.includes(value);
-    if (!value || isFlag) {
-      throw lacksValue(name, flag, value, flags);
-    }
+    if (!value || isFlag) throw lacksValue(name, flag, value, flags);
     if (!flag.isSetting && Object.hasOwn(values, name)) {
       throw new UsageError(`${rawName} is given twice.`);
     }

@@ -74,9 +74,7 @@ function validateLine(text: string, limitCodePoints: number): ValidationError | 
     return wrongCharacters('Contains half of a surrogate pair. Send well-formed text.');
   }
   if (!VISIBLE.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
-  if (CONTROL.test(text)) {
-    return wrongCharacters(NO_CONTROL);
-  }
+  if (CONTROL.test(text)) return wrongCharacters(NO_CONTROL);
   // Split only as much of a huge text as is needed to exceed the limit.
   if ([...text.slice(0, 2 * limitCodePoints + 2)].length <= limitCodePoints) return undefined;
   return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };

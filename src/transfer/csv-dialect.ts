@@ -10,15 +10,7 @@ import {
 } from './csv-record.ts';
 import { IMPORT_BATCH_ROWS, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from './limits.ts';
 
-export interface Dialect {
-  readonly delimiter: Delimiter;
-  /** The offset of the line of column names in the head. */
-  readonly headerStart: number;
-  /** Whether lines above the column names are no part of the table. */
-  readonly hasTitles: boolean;
-  /** Whether quotes are part of the text everywhere. */
-  readonly hasLiteralQuotes: boolean;
-}
+export type Dialect = ReturnType<typeof detectDialect>;
 
 /** How many members of a row have columns with these names. */
 export type CountMembers = (names: readonly string[]) => number;
@@ -70,7 +62,7 @@ export class FileHead {
  */
 export function detectDialect(
   head: string, isWhole: boolean, countMembers: CountMembers | undefined,
-): Dialect {
+) {
   const start = Math.max(0, head.search(/[^\r\n]/));
   const [line = '', fixed] = DELIMITER_LINE.exec(head.slice(start)) ?? [];
   const [, other] = OTHER_DELIMITER_LINE.exec(head.slice(start)) ?? [];
@@ -96,8 +88,11 @@ export function detectDialect(
     const found = chooseHeader(candidates);
     if (found && isBetter(found, best)) best = found;
   }
+  /** `headerStart` is the offset of the line of column names in the head. */
   const { delimiter, start: headerStart } = best;
+  /** Whether quotes are part of the text everywhere. */
   const hasLiteralQuotes = delimiter === '\t' && areQuotesLiteral(head, headerStart, isWhole);
+  /** Whether lines above the column names are no part of the table. */
   const hasTitles = head.slice(start + line.length, headerStart).trim() !== '';
   return { delimiter, headerStart, hasTitles, hasLiteralQuotes };
 }

@@ -22,11 +22,7 @@ const KEY_LIMIT_CHARACTERS = 2 * SKU_LIMIT_CODE_POINTS;
 type Cells = readonly string[];
 
 /** Texts of a row that other rows may inherit. */
-interface RowTexts {
-  readonly sku: string;
-  readonly name: string;
-  readonly category: string;
-}
+type RowTexts = Readonly<Record<'sku' | 'name' | 'category', string>>;
 
 /** Fills in inherited texts for the rows of one file, in file order. */
 export class Inheritance {

@@ -132,9 +132,7 @@ function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
   if (!Array.isArray(value)) return invalid('type', 'Must be an array.');
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
   const most = formatCount(STOCK_CHANGES_LIMIT);
-  return invalid(
-    'length', `Must have at most ${most} changes. Send more as application/x-ndjson.`,
-  );
+  return invalid('length', `Must have at most ${most} changes. Send more as application/x-ndjson.`);
 }
 
 function parsePercent(value: unknown): ParseResult<number> {

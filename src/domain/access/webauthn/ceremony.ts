@@ -21,16 +21,11 @@ interface Ceremony {
   readonly origin: string;
 }
 
-interface Attestation {
-  readonly clientDataJson: Uint8Array;
-  readonly attestationObject: Uint8Array;
-}
+type Attestation = Readonly<Record<'clientDataJson' | 'attestationObject', Uint8Array>>;
 
-interface Assertion {
-  readonly clientDataJson: Uint8Array;
-  readonly authenticatorData: Uint8Array;
-  readonly signature: Uint8Array;
-}
+type Assertion = Readonly<
+  Record<'clientDataJson' | 'authenticatorData' | 'signature', Uint8Array>
+>;
 
 export interface RegisteredCredential extends AttestedCredential {
   readonly signCount: number;
