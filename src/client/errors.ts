@@ -161,27 +161,25 @@ export class TimeoutError extends ConnectionError {
   override readonly name = 'TimeoutError';
 }
 
-const CLASSES: Readonly<Partial<Record<string, typeof ApiError>>> = {
-  sku_taken: SkuTakenError,
-  sync_refused: StockRejectedError,
-  history_pruned: ResyncRequiredError,
-};
-
-const CLASSES_BY_STATUS: Readonly<Partial<Record<number, typeof ApiError>>> = {
-  400: InvalidDataError,
-  401: AuthenticationError,
-  403: PermissionError,
-  404: NotFoundError,
-  412: PreconditionFailedError,
-  422: IdempotencyError,
-  429: RateLimitedError,
-  503: UnavailableError,
-  507: UnavailableError,
-};
+/** By code or status. A map has nothing else, whatever code a server sends. */
+const CLASSES = new Map<string | number, typeof ApiError>([
+  ['sku_taken', SkuTakenError],
+  ['sync_refused', StockRejectedError],
+  ['history_pruned', ResyncRequiredError],
+  [400, InvalidDataError],
+  [401, AuthenticationError],
+  [403, PermissionError],
+  [404, NotFoundError],
+  [412, PreconditionFailedError],
+  [422, IdempotencyError],
+  [429, RateLimitedError],
+  [503, UnavailableError],
+  [507, UnavailableError],
+]);
 
 /** The error for a problem document, of the class that fits its type, or else its status. */
 export function createApiError(problem: Problem, details?: ApiErrorDetails): ApiError {
-  const Class = CLASSES[parseCode(problem.type)] ?? CLASSES_BY_STATUS[problem.status] ?? ApiError;
+  const Class = CLASSES.get(parseCode(problem.type)) ?? CLASSES.get(problem.status) ?? ApiError;
   return new Class(problem, details);
 }
 

@@ -267,6 +267,14 @@ for (const [status, type, options] of [
   });
 }
 
+test('rejects with an ApiError whatever the type of a problem is called', async (t) => {
+  const { open } = await serve(t, (_, response) => {
+    response.writeHead(409, { 'content-type': 'application/problem+json' });
+    response.end('{"type":"urn:problem-type:seller-product-api:constructor","title":"No"}');
+  });
+  await assert.rejects(open().products.get('prd_1'), ApiError);
+});
+
 test('does not time out while it sends a slow source', async (t) => {
   const timers = mockTimers(t);
   const rows = async function* () {
