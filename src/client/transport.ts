@@ -97,8 +97,13 @@ export class Transport implements Sender {
   async send<Result>(
     request: ApiRequest, read: (response: ApiResponse) => Promise<Result>,
   ): Promise<Result> {
-    const { retries = this.#options.retries ?? DEFAULT_RETRIES } = request;
-    const headers = this.#headersOf(request);
+    const { retries = this.#options.retries ?? DEFAULT_RETRIES, method, idempotencyKey } = request;
+    const isChange = method !== 'GET';
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...request.headers,
+      ...(isChange && { 'idempotency-key': `"${idempotencyKey ?? crypto.randomUUID()}"` }),
+    };
     for (let failures = 0; ; failures += 1) {
       try {
         return await this.#attempt(request, headers, failures + 1, read);
@@ -111,15 +116,6 @@ export class Transport implements Sender {
         await wait(retryDelayMs(BACKOFF, failures, hints), request.signal);
       }
     }
-  }
-
-  #headersOf({ method, headers, idempotencyKey }: ApiRequest): Record<string, string> {
-    const isChange = method !== 'GET';
-    return {
-      accept: 'application/json',
-      ...headers,
-      ...(isChange && { 'idempotency-key': `"${idempotencyKey ?? crypto.randomUUID()}"` }),
-    };
   }
 
   async #attempt<Result>(
