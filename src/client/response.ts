@@ -77,7 +77,8 @@ function explainFetchError(error: unknown, baseUrl: string): unknown {
   // `fetch` throws a TypeError with the cause; nothing else here does.
   if (!(error instanceof TypeError)) return error;
   const cause = error.cause instanceof Error ? error.cause : error;
-  const code = findCode(cause);
+  const ownCode = 'code' in cause ? String(cause.code) : undefined;
+  const code = cause.message === 'bad port' ? BLOCKED_PORT : CODES[ownCode ?? ''] ?? ownCode;
   const reason = code === BLOCKED_PORT
     ? '`fetch` never uses this port, which belongs to another protocol. Serve on another port'
     : cause.message || code;
@@ -90,12 +91,6 @@ export const BLOCKED_PORT = 'ERR_BLOCKED_PORT';
 const CODES: Readonly<Partial<Record<string, string>>> = {
   UND_ERR_SOCKET: 'ECONNRESET', UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
 };
-
-function findCode(cause: Error): string | undefined {
-  if (cause.message === 'bad port') return BLOCKED_PORT;
-  const code = 'code' in cause ? String(cause.code) : undefined;
-  return CODES[code ?? ''] ?? code;
-}
 
 /** The chunks as the body of a request. If making them fails, that is the request's error. */
 export function openUpload(
