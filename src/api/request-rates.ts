@@ -39,9 +39,7 @@ export interface RequestRates {
 }
 
 type LimitOf = (key: Key) => RateLimit;
-type Limiter = Pick<
-  LeasedLimiter<Key>, 'tryTake' | 'refund' | 'renew' | 'returnUnused' | 'close'
->;
+type Limiter = Pick<LeasedLimiter<Key>, 'tryTake' | 'refund' | 'renew' | 'returnUnused' | 'close'>;
 
 export function makeRequestRates(
   { perKey, perSeller }: RateLimits, { rateLeases }: RateLeaseStore, clock: Clock,

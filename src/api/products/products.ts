@@ -133,14 +133,11 @@ function formatWritten(
 
 /** The product that the path names. @throws AppError `not_found` for an invalid id or SKU */
 function readTarget(call: ApiRequest): ProductTarget {
-  const { id, sku } = call.parameters;
-  if (id !== undefined) {
-    const productId = parseProductId(call.caller.sellerId, id);
-    if (productId !== undefined) return { id: productId };
-  } else if (sku !== undefined) {
-    const parsedSku = findSku(sku);
-    if (parsedSku !== undefined) return { sku: parsedSku };
-  }
+  const { parameters, caller: { sellerId } } = call;
+  const id = parseProductId(sellerId, parameters['id']);
+  if (id !== undefined) return { id };
+  const sku = findSku(parameters['sku'] ?? '');
+  if (sku !== undefined) return { sku };
   throw notFound(call);
 }
 

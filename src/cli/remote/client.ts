@@ -57,17 +57,14 @@ export function openClient(
 
 /** For commands that need no key, or only use one. @throws UsageError, CommandFailure */
 export function findServer(input: Input): { readonly url: string; readonly key?: ApiKeySecret } {
-  const { flags, environment } = input;
   const profile = findProfile(input);
   if (profile) return profile;
-  const key = findKey(flags, environment);
-  return { url: readUrl(flags, 'url') ?? DEFAULT_URL, ...(key && { key }) };
+  const key = findKey(input);
+  return { url: readUrl(input.flags, 'url') ?? DEFAULT_URL, ...(key && { key }) };
 }
 
 /** @throws UsageError, CommandFailure */
-function findKey(
-  flags: Input['flags'], environment: Input['environment'],
-): ApiKeySecret | undefined {
+function findKey({ flags, environment }: Input): ApiKeySecret | undefined {
   const file = flags['key-file'];
   const text = file === undefined ? environment[KEY_VARIABLE] : readSettingFile(file).text;
   if (file === undefined && !text) return undefined;
