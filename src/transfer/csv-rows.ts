@@ -222,13 +222,15 @@ export class CsvRows implements RowReader {
 
   #addRowIssues(issues: Issue[], cells: readonly string[], columns: Columns, sku: string): void {
     const currency = pick(cells, columns, 'currency').trim();
-    for (const issue of [
-      currency === '' ? undefined : findCurrencyIssue(currency, this.#currency),
-      validateCellCount(cells, columns.count, this.#settings.shortRows),
-      this.#checkUnits(cells),
-      findSkuListIssue(columns.hasSkuLists, sku),
-      columns.group !== undefined && isBlank(sku) ? NO_SKU : undefined,
-    ]) if (issue) issues.push(issue);
+    const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
+    if (mismatch) issues.push(mismatch);
+    const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
+    if (mismatched) issues.push(mismatched);
+    const unitIssue = this.#checkUnits(cells);
+    if (unitIssue) issues.push(unitIssue);
+    const list = findSkuListIssue(columns.hasSkuLists, sku);
+    if (list) issues.push(list);
+    if (columns.group !== undefined && isBlank(sku)) issues.push(NO_SKU);
   }
 
   /** What a shop has in an optional column, such as HTML, need not be a value of ours. */

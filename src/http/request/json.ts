@@ -96,15 +96,7 @@ interface Scanned {
 function* scan(body: string): Generator<undefined, Scanned, void> {
   let [memberCount, depth, values, sliceEnd] = [0, 0, 0, SLICE_CHARACTERS];
   const names = new NameUnescaper(body);
-  let inexactNumber: Scanned['inexactNumber'];
-  /** Returns the end of the number that starts here. */
-  const passNumber = (at: number): number => {
-    NUMBER.lastIndex = at;
-    const [text = ''] = NUMBER.exec(body) ?? [];
-    const error = inexactNumber ? undefined : validateNumberText(text);
-    if (error) inexactNumber = { at, error };
-    return at + text.length;
-  };
+  const numbers = new NumberValidator(body);
   for (let at = 0; at < body.length; at += 1) {
     if (at >= sliceEnd) {
       sliceEnd = at + SLICE_CHARACTERS;
@@ -137,12 +129,12 @@ function* scan(body: string): Generator<undefined, Scanned, void> {
       default:
         if (BEGINS_NUMBER[code] === 1) {
           const end = skipShortNumber(body, at);
-          at = (end > at ? end : passNumber(at)) - 1;
+          at = (end > at ? end : numbers.pass(at)) - 1;
         }
     }
   }
   if (values > JSON_VALUES_LIMIT) throw tooManyValues();
-  return { text: names.finish(), memberCount, inexactNumber };
+  return { text: names.finish(), memberCount, inexactNumber: numbers.firstInexact };
 }
 
 function tooManyValues(): AppError {
@@ -181,6 +173,25 @@ class NameUnescaper {
   /** The text with its names unescaped. */
   finish(): string {
     return this.#parts.join('') + this.#text.slice(this.#copiedTo);
+  }
+}
+
+/** Finds the first number of a text that a double cannot hold exactly. */
+class NumberValidator {
+  readonly #text: string;
+  firstInexact: Scanned['inexactNumber'];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns the end of the number that starts here. */
+  pass(at: number): number {
+    NUMBER.lastIndex = at;
+    const [text = ''] = NUMBER.exec(this.#text) ?? [];
+    const error = this.firstInexact ? undefined : validateNumberText(text);
+    if (error) this.firstInexact = { at, error };
+    return at + text.length;
   }
 }
 
