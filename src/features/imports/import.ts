@@ -34,7 +34,8 @@ import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../../api/
 import { IMPORT_BATCH_ROWS, IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { Operation, Tag } from '../../api/description/operation.ts';
 import {
-  count, describeStreamProblem, enumOf, linesOf, listNames, objectOf, problem, refer, tableOf,
+  closedObjectOf, count, describeStreamProblem, enumOf, linesOf, listNames, objectOf, problem,
+  refer, tableOf,
 } from '../../api/description/schema.ts';
 import { importId, newProduct } from '../../api/description/examples.ts';
 import type { Schema } from '../../domain/validation.ts';
@@ -269,7 +270,7 @@ const duplicateRow = {
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
-    ...objectOf({ ...product, ...inputMembers }, []), additionalProperties: false,
+    ...closedObjectOf({ ...product, ...inputMembers }, []),
     anyOf: [{ required: ['sku'] }, { required: ['barcode'] }],
     description: 'A product as sent or exported. `position` and the times are ignored. A row '
       + 'whose `id` is that of another product than its `sku` is rejected; other ids are ignored. '

@@ -28,8 +28,8 @@ import { NDJSON_TYPE } from '../../api/media-types.ts';
 import { importId, product } from '../../api/description/examples.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import {
-  count, describeMembers, describeStreamProblem, enumOf, jsonOf, linesOf, nullable, objectOf,
-  refer,
+  closedObjectOf, count, describeMembers, describeStreamProblem, enumOf, jsonOf, linesOf, nullable,
+  objectOf, refer,
 } from '../../api/description/schema.ts';
 import {
   importIdSchema, positionSchema, productIdSchema,
@@ -280,7 +280,7 @@ const value = { type: ['string', 'number', 'null'] };
 
 export const revertSchemas: Readonly<Record<string, Schema>> = {
   RevertRequest: {
-    ...objectOf(describeMembers(REVERT_VALIDATORS), []), additionalProperties: false,
+    ...closedObjectOf(describeMembers(REVERT_VALIDATORS), []),
     description: 'Either `import`, or `after` and `up_to`.',
   },
   RevertLine: {

@@ -6,7 +6,7 @@ import {
   changeSchemas, describeChange, movementSchemas,
 } from '../../../api/description/schemas.ts';
 import {
-  count, describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
+  closedObjectOf, count, describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
 } from '../../../api/description/schema.ts';
 import { positionSchema } from '../../../api/stock/stock-operations.ts';
 import { revisionSchema } from '../../../domain/revision.ts';
@@ -69,11 +69,6 @@ const exchange = {
   },
 };
 
-/** A body without other members. */
-function bodyOf(properties: Readonly<Record<string, Schema>>, required?: string[]): Schema {
-  return { ...objectOf(properties, required), additionalProperties: false };
-}
-
 function messageOf(type: string, data: Readonly<Record<string, Schema>>): Schema {
   return objectOf({
     type: { type: 'string', const: type }, timestamp: time,
@@ -103,15 +98,16 @@ const event = {
 export const webhookSchemas = {
   Webhook: objectOf(webhook),
   WebhookWithSecret: objectOf({ ...webhook, secret }),
-  NewWebhook: bodyOf(newFields, ['url']),
+  NewWebhook: closedObjectOf(newFields, ['url']),
   WebhookPatch: {
-    ...bodyOf(fields, []), description: 'A new `url`, or status `active`, is tried immediately.',
+    ...closedObjectOf(fields, []),
+    description: 'A new `url`, or status `active`, is tried immediately.',
   },
   WebhookPage: pageOf('webhooks', refer('Webhook')),
-  WebhookReplay: bodyOf({
+  WebhookReplay: closedObjectOf({
     position: { ...revisionSchema, description: 'All changes after it are sent again.' },
   }),
-  WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
+  WebhookRotation: closedObjectOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...objectOf(attempt), description: 'An attempt to send a message.' },
   WebhookDeliveryDetail: objectOf({ ...attempt, ...exchange }),
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
