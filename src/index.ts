@@ -9,6 +9,9 @@ export {
   openStore, type ShopDatabase, type ShopLocation, type ShopOptions, type ShopStore,
 } from './embed/shop-options.ts';
 export type { CatalogueChange } from './embed/commit-listener.ts';
+export type {
+  BeforeWrite, ProposedChange, ProposedProduct, ProposedStates,
+} from './embed/hooked-store.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';
 export type {
   CreatedKey, DeletedSeller, Invitation, InvitationOptions, Key, Keys, NewKey, NewSeller, Seller,

@@ -116,6 +116,15 @@ export class IdempotencyError extends ApiError {
   override readonly name = 'IdempotencyError';
 }
 
+/**
+ * 422: a rule of the shop rejected the write, and nothing was changed. `issues` names each product,
+ * with the reason.
+ */
+export class WriteRejectedError extends ApiError {
+  /** The name of the class. */
+  override readonly name = 'WriteRejectedError';
+}
+
 /** 429: too many requests, also after the retries; `retryAfterSeconds` says when to continue. */
 export class RateLimitedError extends ApiError {
   /** The name of the class. */
@@ -166,6 +175,7 @@ const CLASSES = new Map<string | number, typeof ApiError>([
   ['sku_taken', SkuTakenError],
   ['sync_refused', StockRejectedError],
   ['history_pruned', ResyncRequiredError],
+  ['write_rejected', WriteRejectedError],
   [400, InvalidDataError],
   [401, AuthenticationError],
   [403, PermissionError],

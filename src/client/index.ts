@@ -7,6 +7,7 @@ export {
   ApiError, AuthenticationError, ConnectionError, IdempotencyError, InvalidDataError,
   NotFoundError, PermissionError, PreconditionFailedError, type Problem, RateLimitedError,
   ResyncRequiredError, SkuTakenError, StockRejectedError, TimeoutError, UnavailableError,
+  WriteRejectedError,
 } from './errors.ts';
 export type { ChangesOptions } from './changes.ts';
 export type {

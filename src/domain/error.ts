@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout'
   | ConflictCode | 'history_pruned' | 'precondition_failed'
   | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'idempotency_mismatch'
+  | 'write_rejected'
   | 'rate_limited' | 'internal' | 'unavailable' | 'storage_full';
 
 /** One error in the data sent: where it is, its kind, and what to do. */
@@ -42,7 +43,8 @@ export interface Issue {
 /** Kinds of errors in data. */
 type IssueCode =
   | 'required' | 'unknown' | 'duplicate' | 'type' | 'blank' | 'length' | 'range' | 'precision'
-  | 'format' | 'characters' | 'mismatch' | 'taken' | 'target' | 'ambiguous';
+  | 'format' | 'characters' | 'mismatch' | 'taken' | 'target' | 'ambiguous'
+  | 'rejected';
 
 /** What an error has beside its code and its detail. */
 interface AppErrorDetails {

@@ -18,6 +18,7 @@ import type { StoreLocation } from '../store/open-store.ts';
 import { openSharedStore } from '../store/shared-store.ts';
 import type { Store } from '../store/store.ts';
 import type { CatalogueChange } from './commit-listener.ts';
+import type { BeforeWrite } from './hooked-store.ts';
 
 /** Where the shop keeps its data. */
 export type ShopLocation =
@@ -68,7 +69,7 @@ export interface ShopStore {
   close(): Promise<void>;
 }
 
-/** The options of the server, and `onChange`. */
+/** The options of the server, and the hooks of the shop. */
 interface OwnOptions extends ServerOptions {
   /**
    * Called after commits with each catalogue that has changed, by whichever process: to drop a
@@ -76,6 +77,13 @@ interface OwnOptions extends ServerOptions {
    * before `createShop` are not reported; `subscribe` delivers each.
    */
   readonly onChange?: (change: CatalogueChange) => unknown;
+  /**
+   * Called before each change of a product that is made through this shop: over HTTP, by `as`, in
+   * the portal, by imports, stock syncs and reverts, and in dry runs. A reason that it returns
+   * rejects the write (`write_rejected`). It must return within 50 ms. If it fails, nothing is
+   * written, and `report` gets the error.
+   */
+  readonly beforeWrite?: BeforeWrite;
 }
 
 /** The options of the server, and those of its features. */
@@ -105,6 +113,7 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
   report: parseFunction,
   onRequestComplete: parseFunction,
   onChange: parseFunction,
+  beforeWrite: parseFunction,
 };
 
 /**

@@ -16,10 +16,12 @@ import { STOP_TIMEOUT_LIMIT_MS } from '../http/limits.ts';
 import {
   type Listener, listen, type ListenOptions, readDeadline, type StopOptions,
 } from '../http/server/listener.ts';
+import { monotonicOf } from '../runtime/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Keys, Sellers } from './administration.ts';
 import { listenToCommits } from './commit-listener.ts';
 import { createFetch } from './fetch.ts';
+import { hookStore } from './hooked-store.ts';
 import { openInProcess, shopClosed } from './in-process.ts';
 import {
   LISTEN_OPTIONS, openLocation, readAddress, readShopOptions, type ShopLocation, type ShopOptions,
@@ -138,9 +140,12 @@ export async function createShop(location: ShopLocation, options: ShopOptions = 
 }
 
 async function openShop(
-  store: Store, closeStore: () => Promise<void>, { onChange, ...options }: ShopOptions,
+  openedStore: Store, closeStore: () => Promise<void>,
+  { onChange, beforeWrite, ...options }: ShopOptions,
 ): Promise<Shop> {
   const { clock, baseUrl } = options;
+  const store = beforeWrite
+    ? hookStore(openedStore, beforeWrite, monotonicOf(clock ?? Date.now)) : openedStore;
   const report = safeErrorReporter(options.report);
   const { app, closeFeatures } = await composeShop(store, options);
   const inner = createFetch(app.handle);
@@ -237,7 +242,7 @@ function openCatalogue(
 }
 
 /** The app, with what its features have started. */
-async function composeShop(store: Store, options: Omit<ShopOptions, 'onChange'>) {
+async function composeShop(store: Store, options: Omit<ShopOptions, 'onChange' | 'beforeWrite'>) {
   const { clock, report, baseUrl } = options;
   const context = {
     store, ...(clock && { clock }), ...(report && { report }),

@@ -42,11 +42,11 @@ export type ImportMode = 'upsert' | 'update' | 'create';
  * `mismatch`: the id of the row is that of another product than its SKU. `incomplete`: neither the
  * row nor its defaults have a required member of a new product. `overfull`: the product would have
  * too many pairs of metadata. `ambiguous`: several products have the barcode of a row without a
- * SKU.
+ * SKU. `rejected`: the review of the change rejected it.
  */
 export type ImportEffect =
   | 'created' | 'updated' | 'unchanged' | 'mismatch' | 'taken' | 'not_found' | 'incomplete'
-  | 'overfull' | 'ambiguous';
+  | 'overfull' | 'ambiguous' | 'rejected';
 
 /** What an import does, or would do, with rows. */
 export interface EvaluatedRows {
@@ -56,6 +56,8 @@ export interface EvaluatedRows {
   readonly idOwners?: readonly Sku[] | undefined;
   /** The SKUs of the products with the barcode of each row without a SKU; undefined if none. */
   readonly barcodeSkus?: readonly (readonly Sku[])[] | undefined;
+  /** Why each `rejected` row was, in order; undefined if none. */
+  readonly reasons?: readonly string[] | undefined;
   /** How many rows have an id that no product has; undefined if none. */
   readonly unknownIds?: number | undefined;
 }
@@ -182,7 +184,7 @@ export interface CatalogueStore {
   importProducts(
     write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
-  dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
+  dryRunImport(actor: Actor, mode: ImportMode): ImportDryRun;
   /**
    * Edits or deletes up to 1,000 products as one batch; conflicts change nothing.
    * @param reason Of the stock movements: 1..200 code points.

@@ -122,6 +122,10 @@ export const IDEMPOTENCY_PRUNE_RECORDS = 25;
 export const REVERT_BATCH_PRODUCTS = 1_000;
 /** Times that a revert plans a product that others keep changing; then it is a conflict. */
 export const REVERT_ATTEMPTS_LIMIT = 10;
+/** How often a write is reviewed again because its products have changed; then it gets 503. */
+export const REVIEW_ATTEMPTS_LIMIT = 30;
+/** Rejected changes that one error names: a batch may have 10,000. */
+export const REVIEW_ISSUES_LIMIT = 100;
 /** Products that each wait for the SKU of the next one. */
 export const REVERT_SKU_CHAIN_LIMIT = 100;
 

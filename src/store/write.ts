@@ -1,5 +1,7 @@
 /** Types shared by the store ports: actors, idempotent writes, and pages of a list. */
+import type { ChangeType } from '../domain/catalogue/change.ts';
 import type { ImportCounts, NewImport } from '../domain/catalogue/import.ts';
+import type { Product } from '../domain/catalogue/product-fields.ts';
 import type { Generation } from '../domain/revision.ts';
 import type { AccountId, ImportId, KeyId, SellerId } from '../domain/id.ts';
 
@@ -15,6 +17,27 @@ export interface Actor {
   readonly accountId?: AccountId | undefined;
   /** For the audit log; undefined for the machine itself. */
   readonly address?: string | undefined;
+  /** Decides on each change of a product before it is written. Not recorded. */
+  readonly review?: Review | undefined;
+}
+
+/** A change to be reviewed. */
+export interface ChangeToReview {
+  readonly type: ChangeType;
+  readonly actor: Actor;
+  readonly before: Product | undefined;
+  /** Of a deletion, the last state. */
+  readonly after: Product;
+  /** Of a change of stock. */
+  readonly reason?: string | undefined;
+  readonly source?: string | undefined;
+  readonly isDryRun: boolean;
+}
+
+/** Reviews changes before they are written (`rules/review.ts`). */
+export interface Review {
+  /** Returns why a change is rejected. An error means that nothing may be written. */
+  ask(change: ChangeToReview): string | undefined;
 }
 
 /** The part of an import that one mutation writes. */

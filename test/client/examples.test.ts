@@ -29,7 +29,9 @@ import { processEnd } from '../support/process-end.ts';
 
 const CLASSES = [Products, Stock, Imports, Webhooks, SellerApi, Report, Sellers, Keys];
 /** Called by programs as functions, or with `new`. */
-const FUNCTIONS = ['createShop', 'openStore', 'verifyWebhook', 'SellerClient.constructor'];
+const FUNCTIONS = [
+  'BeforeWrite', 'createShop', 'openStore', 'verifyWebhook', 'SellerClient.constructor',
+];
 const MODULES: Readonly<Record<string, string>> = {
   'seller-product-api': '../../src/index.ts',
   'seller-product-api/client': '../../src/client/index.ts',

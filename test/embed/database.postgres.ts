@@ -1,15 +1,14 @@
 /** Embedded shops on a PostgreSQL database. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { createShop, openStore, type ShopDatabase } from '../../src/index.ts';
+import { createShop, openStore } from '../../src/index.ts';
 import { migrateDatabase } from '../../src/store/postgres/database.ts';
-import { makeDatabase } from '../cli/database/setup.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_POSTGRES } from '../support/postgres/install.ts';
-import { PASSWORD } from '../support/postgres/server.ts';
 import { type SharedServer, sharePostgres } from '../support/postgres/shared-server.ts';
+import { prepareDatabase } from './shop-database.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
@@ -17,15 +16,8 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
   let server: SharedServer;
   before(async () => { server = await sharePostgres(); });
 
-  async function prepare(folder: string): Promise<ShopDatabase> {
-    const { url, keyFile } = await makeDatabase(server, folder);
-    const passwordFile = join(folder, 'password');
-    writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-    return { database: url, serverKeyFile: keyFile, passwordFile };
-  }
-
   test('shares its catalogues with shops in other processes', async (t) => {
-    const location = await prepare(makeFolder(t));
+    const location = await prepareDatabase(server, makeFolder(t));
     await assert.rejects(createShop(location), /The database is empty\. Run `migrate` once/);
     await migrateDatabase(location);
     const one = await createShop(location);
@@ -47,7 +39,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
   });
 
   test('sets timeouts on the database server', async (t) => {
-    const location = await prepare(makeFolder(t));
+    const location = await prepareDatabase(server, makeFolder(t));
     await migrateDatabase(location);
     const { pathname } = new URL(location.database);
     const administrator = await server.openAdministrator();

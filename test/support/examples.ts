@@ -26,7 +26,7 @@ export function readExamples(): readonly Example[] {
     return comments.flatMap(({ index, 1: indent, 2: comment = '', 3: declaration = '' }) => {
       const block = /@example\n *\* ```ts\n([^]*?)\n *\* ```/.exec(comment)?.[1];
       if (block === undefined) return [];
-      const [, member = ''] = /^ *(?:export )?(?:async )?(?:function )?\*? ?(\w+)[<(]/
+      const [, member = ''] = /^ *(?:export )?(?:async )?(?:function |type )?\*? ?(\w+)(?:[<(]| =)/
         .exec(declaration.replace('async* ', '')) ?? [];
       const owner = owners.findLast((start) => start.index < index)?.[1] ?? '';
       const method = indent === '' ? member : `${owner}.${member}`;

@@ -58,6 +58,7 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   taken: 'another product has this value',
   target: 'messages cannot be sent to this address',
   ambiguous: 'several products have this value',
+  rejected: 'a rule of the shop rejected the change',
 };
 
 function lookedUp(item: Schema): Schema {

@@ -52,10 +52,10 @@ export function createWriteTarget(
 
 /** Evaluates a write without changing anything. */
 export function createDryRunTarget(
-  store: CatalogueStore, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
+  store: CatalogueStore, { position, ...actor }: Actor & Pick<Caller, 'position'>,
   mode: ImportMode,
 ): ImportTarget {
-  const dryRun = store.dryRunImport(sellerId, mode);
+  const dryRun = store.dryRunImport(actor, mode);
   return {
     async write(rows) {
       return { ...await dryRun.try(readProducts(rows)), position, isReplay: false };
@@ -79,7 +79,9 @@ export function readOutcomes(
   { rows, written }: WrittenBatch<ImportRow, ImportedProducts>,
 ): RowOutcome[] {
   const effects = (written?.effects ?? []).values();
-  const owners = (written?.idOwners ?? []).values();
+  const texts = {
+    mismatch: (written?.idOwners ?? []).values(), rejected: (written?.reasons ?? []).values(),
+  };
   const barcodeSkus = (written?.barcodeSkus ?? []).values();
   return rows.map((row): RowOutcome => {
     const { content } = row;
@@ -92,22 +94,27 @@ export function readOutcomes(
     if (effect === 'created' || effect === 'updated' || effect === 'unchanged') {
       return { ...row, sku, status: effect, errors: undefined };
     }
-    const owner = effect === 'mismatch' ? owners.next().value : undefined;
-    const issue = explainRejection(effect, row, product, [owner ?? [], named].flat());
+    const isNamed = effect === 'mismatch' || effect === 'rejected';
+    const first = isNamed ? texts[effect].next().value ?? [] : [];
+    const issue = explainRejection(effect, row, product, [first, named].flat());
     return { ...row, sku, status: 'failed', errors: issue ? [issue] : content.missing };
   });
 }
 
-/** @param skus of the products that the row names. Undefined for a row with missing members. */
+/**
+ * @param texts The SKUs of the products that the row names, or the reason of a review. Undefined
+ *   for a row with missing members.
+ */
 function explainRejection(
-  effect: ImportEffect, { previousLine }: ImportRow, product: ProductRow, skus: readonly string[],
+  effect: ImportEffect, { previousLine }: ImportRow, product: ProductRow, texts: readonly string[],
 ): Issue | undefined {
   switch (effect) {
     case 'taken': return describeTaken(product, previousLine);
-    case 'ambiguous': return describeAmbiguous(skus);
-    case 'mismatch': return describeIdOwner(skus[0] ?? '');
+    case 'ambiguous': return describeAmbiguous(texts);
+    case 'mismatch': return describeIdOwner(texts[0] ?? '');
     case 'not_found': return describeUnknown(product);
     case 'overfull': return OVERFULL;
+    case 'rejected': return { pointer: '', code: 'rejected', detail: texts[0] ?? '' };
     default: return undefined;
   }
 }

@@ -50,6 +50,9 @@ const examples: Readonly<Record<RouteCode, readonly [detail: string, details?: D
   unsupported_media_type: ['Send the header "content-type: application/json".'],
   expectation_failed: ['Send the request without the header "expect".'],
   idempotency_mismatch: ['This Idempotency-Key was already used for another request.'],
+  write_rejected: ['The change of a product was rejected: "MUG-1": No price cut above 20 %.', {
+    issues: [{ pointer: '', code: 'rejected', detail: '"MUG-1": No price cut above 20 %.' }],
+  }],
   rate_limited: ['Too many requests. Retry in 2 s.', { retryAfterSeconds: 2 }],
   internal: ['The error is in the server log.'],
   unavailable: ['This server is stopping.'],

@@ -32,6 +32,7 @@ const PROBLEMS: Readonly<Record<Exclude<ErrorCode, ConflictCode>, StatusAndTitle
   unsupported_media_type: [415, 'The media type is not supported'],
   expectation_failed: [417, 'The expectation cannot be met'],
   idempotency_mismatch: [422, 'The Idempotency-Key was used for another request'],
+  write_rejected: [422, 'The write was rejected'],
   rate_limited: [429, 'Too many requests'],
   internal: [500, 'Internal server error'],
   unavailable: [503, 'Temporarily unavailable'],

@@ -13,6 +13,7 @@ import { historyMethods } from '../rules/history/history-methods.ts';
 import { deleteSeller } from '../rules/history/pruning-jobs.ts';
 import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
+import { reviewing } from '../rules/mutations/mutation-review.ts';
 import { describeCall, familyOf, type RunMutation } from '../rules/mutations/registry.ts';
 import { openWatching } from '../rules/watching/polled-commits.ts';
 import type { ServerKey } from '../rules/server-key.ts';
@@ -92,10 +93,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       isDistributed ? openPlacement(query) : undefined);
     const writer = new CatalogueWriter(transactions);
     const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
-    const nodeCount = openNodeCount(writes, SCHEMA_VERSION, nodeIntervals);
-    const { findProblem } = nodeCount;
+    const nodes = openNodeCount(writes, SCHEMA_VERSION, nodeIntervals);
     const runTransaction = prepareRunTransaction(writes, lived.now);
-    const run = prepareRun({ writer, runTransaction, delivery, key, findProblem });
+    const mutations = prepareRun({ writer, runTransaction, delivery, key, nodes });
+    const run = reviewing(mutations, queries, clock);
     const livedTime = await openLivedTime(lived, queries, run);
     const limits = queryOf(explaining(writes));
     return {
@@ -109,20 +110,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...webhookMethods(key, queries, run, clock),
       joinDelivery: delivery.join, deleteSeller: (sellerId) => deleteSeller(run, sellerId),
       ...makeThrottles(limits),
-      rateLeases: makeRateLeases(limits, nodeCount.read),
+      rateLeases: makeRateLeases(limits, nodes.read),
       importJobs: importJobs(sql, DATABASE_TIME),
       findGrant: prepareFindGrant(reader),
       findInvitation: (hash) => queries.findInvitationAt(hash, lived.now()),
       watch: watching.watch, watchAll: watching.watchAll,
       readMetrics: async () => ({
-        ...writer.readMetrics(), failure: findProblem(), pool: pools.readMetrics(), warnings,
+        ...writer.readMetrics(), failure: nodes.findProblem(), pool: pools.readMetrics(), warnings,
       }),
       readOldestTransaction: async () =>
         readInteger((await query(FIND_OLDEST_TRANSACTION))[0] ?? {}, 'seconds'),
       async close() {
         watching.close();
         livedTime.stop();
-        await Promise.all([writer.close(), delivery.close(), nodeCount.close()]);
+        await Promise.all([writer.close(), delivery.close(), nodes.close()]);
         await pools.close();
       },
     };
@@ -158,16 +159,16 @@ interface RunOptions {
   readonly runTransaction: RunTransaction;
   readonly delivery: ReturnType<typeof openDelivery>;
   readonly key: ServerKey;
-  /** Why nothing may be written. */
-  readonly findProblem: () => string | undefined;
+  /** Knows why nothing may be written. */
+  readonly nodes: Pick<ReturnType<typeof openNodeCount>, 'findProblem'>;
 }
 
 /** Mutations of catalogues share transactions; the others have one each. */
-function prepareRun(options: RunOptions): RunMutation {
-  const { writer, runTransaction, delivery, key, findProblem } = options;
+function prepareRun(options: RunOptions): { readonly run: RunMutation } {
+  const { writer, runTransaction, delivery, key, nodes } = options;
   const auditKey = deriveAuditKey(key);
-  return async (name, input, idempotency) => {
-    const problem = findProblem();
+  const run: RunMutation = async (name, input, idempotency) => {
+    const problem = nodes.findProblem();
     if (problem !== undefined) throw new AppError('unavailable', problem);
     const { sellerId, scope, rows } = describeCall(name, input, idempotency);
     const family = familyOf(name);
@@ -192,6 +193,7 @@ function prepareRun(options: RunOptions): RunMutation {
     // The cast: a mutation has the outcome of its name.
     return outcome as never;
   };
+  return { run };
 }
 
 /** Positions as a transaction sees them that has locked the seller. */

@@ -6,9 +6,13 @@ import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import { CLOCK_STEP_LIMIT_MS } from '../limits.ts';
 import type { Actor, ImportReference } from '../write.ts';
+import type { ChangeChecks } from './review.ts';
 
 /** The actor of change events, and the import that they are part of. */
-export type ChangeActor = Actor & ImportReference;
+export interface ChangeActor extends Actor, ImportReference {
+  /** Undefined if no change of the mutation needs a review. */
+  readonly checks?: ChangeChecks | undefined;
+}
 
 /** A change in the version chain of its product. */
 export interface ChainedChange extends Change {

@@ -10,7 +10,7 @@ import { historyMethods } from '../rules/history/history-methods.ts';
 import { deleteSeller } from '../rules/history/pruning-jobs.ts';
 import { openLivedTime } from '../rules/kept-lived-time.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
-import type { RunMutation } from '../rules/mutations/registry.ts';
+import { reviewing } from '../rules/mutations/mutation-review.ts';
 import { makeMemoryThrottles } from '../nodes/memory-throttles.ts';
 import type { Store } from '../store.ts';
 import { deriveAuditKey } from '../rules/audit.ts';
@@ -68,7 +68,7 @@ async function open(
     const reader = new Reader(file, writer);
     const highWater = openHighWater(reader.queries.readMark, marks);
     const commits = openCommitSubscriptions(reader);
-    const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
+    const run = reviewing(writer, reader.queries, clock);
     const livedTime = await openLivedTime(lived, reader.methods, run);
     const webhooks = webhookMethods(key, reader.methods, run, clock);
     const delivery = openDelivery({

@@ -10,29 +10,39 @@ import type { StockChange } from '../../domain/catalogue/stock-change.ts';
 import type {
   BarcodeOwner, ImportDryRun, ImportEffect, ImportMode, StockDryRun,
 } from '../catalogue-store.ts';
+import { AppError } from '../../domain/error.ts';
 import { BARCODE_PRODUCTS_NAMED_LIMIT } from '../../domain/limits.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import { groupOwners, listGtins, resolveBarcodes } from '../rules/barcode-owners.ts';
 import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
-import { compareRowIds, mergeImportRow, nameByBarcode } from '../rules/product-changes.ts';
+import { reviewOf } from '../rules/mutations/mutation-review.ts';
+import {
+  compareRowIds, isStockMovement, mergeImportRow, nameByBarcode,
+} from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
 import type { Actor } from '../write.ts';
 import { openTemporaryItems } from './temporary-database.ts';
 
+type ImportQueries = Pick<
+  HistoryQueries, 'findProducts' | 'findProductsBySku' | 'findSeller' | 'listBarcodeOwners'>;
+
 /** `queries` finds products in the catalogue. */
 export function openImportDryRun(
-  sellerId: SellerId, mode: ImportMode,
-  queries: Pick<HistoryQueries, 'findProducts' | 'findProductsBySku' | 'listBarcodeOwners'>,
+  actor: Actor, mode: ImportMode, queries: ImportQueries,
 ): ImportDryRun {
+  const { sellerId } = actor;
   const earlierProducts = openTemporaryItems<NewProduct>();
   /** The SKUs of products that got a barcode from an earlier row. */
   const earlierSkus = openTemporaryItems<readonly Sku[]>();
 
-  function tryRow(row: ProductRow, before: NewProduct | undefined): ImportEffect {
+  function tryRow(
+    row: ProductRow, before: NewProduct | undefined, isRejected: IsRejected | undefined,
+  ): ImportEffect {
     const product = mergeImportRow(row, mode, before);
     if (typeof product === 'string') return product;
     if (before && isSameProduct(before, product)) return 'unchanged';
+    if (isRejected?.(before, product)) return 'rejected';
     earlierProducts.set(product.sku, product);
     if (product.barcode && product.barcode !== before?.barcode) {
       const gtin = String(toGtin(product.barcode));
@@ -58,22 +68,19 @@ export function openImportDryRun(
           .flatMap((sku) => find(sku) ?? [])
           .filter(({ barcode }) => barcode && toGtin(barcode) === gtin);
       });
-      const otherIds = rows.flatMap(({ sku, id }) => {
-        const productId = parseProductId(sellerId, id);
-        const own = sku === undefined ? undefined : existing.get(sku)?.id;
-        return productId === undefined || productId === own ? [] : productId;
-      });
-      const owners = otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds)
-        : new Map<ProductId, Product>();
+      const owners = await findOwners(queries, sellerId, rows, existing);
       const ids = compareRowIds(sellerId, (id) => owners.get(id));
+      const reasons: string[] = [];
+      const isRejected = actor.review && await openReview(actor, queries, existing, reasons);
       const effects = rows.map((row): ImportEffect => {
         const product = row.sku === undefined ? barcodes.find(row.barcode ?? '') : undefined;
         if (typeof product === 'string') return product;
         const sku = row.sku ?? product?.sku;
         const isMismatch = ids.isMismatch(row, sku && existing.get(sku));
-        return isMismatch ? 'mismatch' : tryRow(row, sku && find(sku));
+        return isMismatch ? 'mismatch' : tryRow(row, sku && find(sku), isRejected);
       });
-      return { effects, ...ids.readOutcome(), ...barcodes.readOutcome() };
+      const rejections = reasons.length > 0 ? { reasons } : {};
+      return { effects, ...ids.readOutcome(), ...barcodes.readOutcome(), ...rejections };
     },
     async close() {
       earlierProducts.close();
@@ -82,16 +89,56 @@ export function openImportDryRun(
   };
 }
 
+/** The products whose ids rows have in addition to a SKU of another product. */
+async function findOwners(
+  queries: ImportQueries, sellerId: SellerId, rows: readonly ProductRow[],
+  existing: ReadonlyMap<Sku, Product>,
+): Promise<ReadonlyMap<ProductId, Product>> {
+  const otherIds = rows.flatMap(({ sku, id }) => {
+    const productId = parseProductId(sellerId, id);
+    const own = sku === undefined ? undefined : existing.get(sku)?.id;
+    return productId === undefined || productId === own ? [] : productId;
+  });
+  return otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds) : new Map();
+}
+
+type IsRejected = (before: NewProduct | undefined, product: NewProduct) => boolean;
+
+/** Reviews rows. A product of an earlier row has a provisional id, position and times. */
+async function openReview(
+  actor: Actor, queries: Pick<HistoryQueries, 'findSeller'>,
+  existing: ReadonlyMap<Sku, Product>, reasons: string[],
+): Promise<IsRejected> {
+  const { sellerId } = actor;
+  const { currency } = await queries.findSeller(sellerId) ?? {};
+  if (!currency) throw new AppError('not_found', 'There is no such seller.');
+  // The cast makes it an id: no product has it.
+  const id = 0 as ProductId;
+  const provisional = { sellerId, currency, id, position: 0, createdAt: 0, updatedAt: 0 };
+  return (earlier, product) => {
+    const base = existing.get(product.sku);
+    const before = earlier && { ...provisional, ...base, ...earlier };
+    const after = { ...provisional, ...before, ...product };
+    const type = !before ? 'created' : isStockMovement(before, after) ? 'stock' : 'updated';
+    const reason = actor.review?.ask({ type, actor, before, after, isDryRun: true });
+    if (reason !== undefined) reasons.push(reason);
+    return reason !== undefined;
+  };
+}
+
 type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
 
 /** A dry run writes nothing that could reveal it. */
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
-/** `read` and `listOwners` find products in the catalogue, which was at `position`. */
+interface StockQueries extends Pick<HistoryQueries, 'findProducts'> {
+  readLevels(changes: readonly StockChange[]): Awaitable<readonly (StockLevel | undefined)[]>;
+  listBarcodeOwners(gtins: readonly number[]): Awaitable<readonly BarcodeOwner[]>;
+}
+
+/** `queries` find products in the catalogue, which was at `position`. */
 export function openStockDryRun(
-  actor: Actor, position: number,
-  read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
-  listOwners: (gtins: readonly number[]) => Awaitable<readonly BarcodeOwner[]>,
+  actor: Actor, position: number, queries: StockQueries,
 ): StockDryRun {
   const earlierLevels = openTemporaryItems<TriedLevel>();
   let last = position;
@@ -108,13 +155,15 @@ export function openStockDryRun(
 
   return {
     async try(changes) {
-      const barcodeOwners = groupOwners(await listOwners(listGtins(changes)));
-      const levels = await read(resolveBarcodes(actor.sellerId, changes, barcodeOwners));
+      const barcodeOwners = groupOwners(await queries.listBarcodeOwners(listGtins(changes)));
+      const references = resolveBarcodes(actor.sellerId, changes, barcodeOwners);
+      const levels = await queries.readLevels(references);
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
       const others = listOtherIds(actor.sellerId, changes, levels);
-      const owners = others.size > 0 ? await read([...others.values()]) : [];
+      const owners = others.size > 0 ? await queries.readLevels([...others.values()]) : [];
       const results = batch.applyAll(changes, levels, others, owners, barcodeOwners);
+      await reviewOf(actor)?.tryBatch(queries, batch, last + 1);
       for (const { id, stock, position: moved, sequence } of batch.namedLevels) {
         earlierLevels.set(String(id), { stock, position: moved, sequence });
       }

@@ -14,7 +14,8 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   not_acceptable: 406, request_timeout: 408, sku_taken: 409, limit_reached: 409, sync_refused: 409,
   external_id_taken: 409, seller_enabled: 409,
   history_pruned: 410, precondition_failed: 412, body_too_large: 413, unsupported_media_type: 415,
-  idempotency_mismatch: 422, rate_limited: 429, internal: 500, unavailable: 503, storage_full: 507,
+  idempotency_mismatch: 422, write_rejected: 422,
+  rate_limited: 429, internal: 500, unavailable: 503, storage_full: 507,
 };
 const RETRY_AFTER: Partial<Record<ErrorCode, string>> = { unavailable: '5', storage_full: '5' };
 

@@ -205,7 +205,7 @@ function testImports(prepare: PrepareStore): void {
     };
     const expected = IMPORTED.map(([, effect]) => effect);
     for (const batch of [1, 5, rows.length]) { // the batches of a dry run do not matter
-      const dryRun = store.dryRunImport(actor.sellerId, 'upsert');
+      const dryRun = store.dryRunImport(actor, 'upsert');
       const effects: string[] = [];
       for (let n = 0; n < rows.length; n += batch) {
         effects.push(...describe(await dryRun.try(rows.slice(n, n + batch)), n));

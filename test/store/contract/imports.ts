@@ -89,7 +89,7 @@ function testPartialRows(prepare: PrepareStore): void {
       { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
     ];
     for (const mode of ['update', 'upsert', 'create'] as const) {
-      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const dryRun = store.dryRunImport(actor, mode);
       const { effects: predicted } = await dryRun.try(rows);
       await dryRun.close();
       const { effects } = await store.importProducts(actor, rows, mode);
@@ -127,7 +127,7 @@ function testIds(prepare: PrepareStore): void {
         { ...two, stock: 8, id: idOfForeign }, fresh(idOfGone), { ...one, id: '17' },
         { ...gone, id: idOfGone },
       ];
-      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const dryRun = store.dryRunImport(actor, mode);
       const predicted = await dryRun.try(rows);
       await dryRun.close();
       const before = await readAll(store, actor.sellerId);
@@ -189,7 +189,7 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
       const products = countTo(40).map(() => makeRow(random, 30 * round));
       await store.importProducts(actor, products.slice(0, 10), 'upsert');
       const before = await readAll(store, actor.sellerId);
-      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const dryRun = store.dryRunImport(actor, mode);
       const predicted = [
         ...(await dryRun.try(products.slice(0, 25))).effects,
         ...(await dryRun.try(products.slice(25))).effects,

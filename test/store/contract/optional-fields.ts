@@ -83,7 +83,7 @@ function testImports(prepare: PrepareStore): void {
       { sku: MUG, metadata: { shop: null, till: '3' } }, { sku: MUG, archived: false },
       { sku: MUG, metadata: Object.fromEntries(countTo(19).map((n) => [`n${n}`, 'x'])) },
     ].map((row) => parseProductRow(row, EUR));
-    const dryRun = store.dryRunImport(actor.sellerId, 'update');
+    const dryRun = store.dryRunImport(actor, 'update');
     assert.deepEqual(await dryRun.try(rows), { effects: ['updated', 'updated', 'overfull'] });
     await dryRun.close();
     const { effects } = await store.importProducts(actor, rows, 'update');

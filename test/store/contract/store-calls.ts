@@ -146,7 +146,7 @@ const CALLS: { readonly [Method in Exclude<keyof Store, WithoutSeller>]: Call } 
   listPasskeys: (store, own, ids) => store.listPasskeys(accountOf(own, ids)),
 
   dryRunImport: async (store, own) => {
-    const dryRun = store.dryRunImport(own.sellerId, 'upsert');
+    const dryRun = store.dryRunImport(own.actor, 'upsert');
     const effects = await dryRun.try([makeNewProduct({ sku: 'SHOP-1' })]);
     await dryRun.close();
     return effects;

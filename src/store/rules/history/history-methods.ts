@@ -27,14 +27,16 @@ export function historyMethods(queries: HistoryQueries, run: RunMutation, lived:
     listTopMovers: async (sellerId, query) =>
       listTopMovers(queries, sellerId, query, await spanOf(sellerId, query)),
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
-    startRevert: (write, request) => startRevert({ queries, write, request, run }),
+    startRevert: (write, request) =>
+      startRevert({ queries, write, request, run, now: () => lived.now().wall }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
     pruneIdempotency: () => pruneIdempotency(queries, run, lived.read()),
-    dryRunImport: (sellerId, mode) => openImportDryRun(sellerId, mode, queries),
-    dryRunStock: (actor, position, source) => openStockDryRun(
-      actor, position, (changes) => queries.readLevels(actor.sellerId, changes, source),
-      (gtins) => queries.listBarcodeOwners(actor.sellerId, gtins),
-    ),
+    dryRunImport: (actor, mode) => openImportDryRun(actor, mode, queries),
+    dryRunStock: (actor, position, source) => openStockDryRun(actor, position, {
+      readLevels: (changes) => queries.readLevels(actor.sellerId, changes, source),
+      listBarcodeOwners: (gtins) => queries.listBarcodeOwners(actor.sellerId, gtins),
+      findProducts: queries.findProducts,
+    }),
     openStocktake: (sellerId) => openStreamedStocktake({
       readLevels: (references) => queries.readLevels(sellerId, references, undefined),
       listLevels: (after, limit) => queries.listLevels(sellerId, { after, limit }),

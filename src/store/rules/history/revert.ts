@@ -13,6 +13,7 @@ import {
   REVERT_ATTEMPTS_LIMIT, REVERT_BATCH_PRODUCTS, REVERT_SKU_CHAIN_LIMIT,
 } from '../../limits.ts';
 import { openTouchedProducts, type TouchedProduct } from '../../temporary/touched-products.ts';
+import { reviewOf } from '../mutations/mutation-review.ts';
 import type { RunMutation } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
 import { conflictOf } from '../revert.ts';
@@ -24,6 +25,8 @@ interface RevertOptions {
   readonly run: RunMutation;
   readonly write: WriteContext;
   readonly request: RevertRequest;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** What is known of products, and of the SKUs that they get back, before a batch is written. */
@@ -164,7 +167,13 @@ class RevertRun implements Revert {
     const products = planned.flatMap(({ id, last, plan, ownChange }): RestoredProduct[] =>
       (plan.action === 'write' && last && !ownChange
         ? [{ id, position: last.position, to: plan.to }] : []));
-    if (products.length === 0 || this.#options.request.isDryRun) return new Map();
+    if (products.length === 0) return new Map();
+    if (this.#options.request.isDryRun) {
+      const { queries, write: actor, now } = this.#options;
+      const input = { actor, generated: { products } };
+      await reviewOf(actor)?.tryMutation({ queries, now }, 'revertProducts', input);
+      return new Map();
+    }
     const { positions } = await this.#write(products, {});
     for (const { id } of planned) this.#touched.set(id, 'written');
     return new Map(products.map(({ id }, index) => [id, positions[index]]));
@@ -175,10 +184,10 @@ class RevertRun implements Revert {
     { part, counts = {} }: { readonly part?: 0 | 1; readonly counts?: ImportCounts },
   ) {
     const { run, write, request: { selection, isForced } } = this.#options;
-    const { sellerId, keyId, actorName, address, idempotency } = write;
+    const { sellerId, keyId, actorName, address, idempotency, review } = write;
     const record = { kind: 'revert', address, reverts: this.#planner.changes } as const;
     const imported = { id: this.importId, record, counts, isLast: part === 1 };
-    const actor = { sellerId, keyId, actorName, import: imported };
+    const actor = { sellerId, keyId, actorName, review, import: imported };
     const input = { actor, selection, isForced, generated: { products } };
     return run('revertProducts', input, idempotency && part !== undefined
       ? { key: idempotency.key, part } : undefined);

@@ -6,12 +6,17 @@ import type { ImportCounts, ImportRecord } from '../../../domain/catalogue/impor
 import { type ImportId, nextId, type SellerId } from '../../../domain/id.ts';
 import type { WriteContext } from '../../write.ts';
 import type { ChangeActor } from '../history.ts';
+import type { Verdict } from '../review.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { isFailure, type StockResult } from '../../../domain/catalogue/stock-change.ts';
 import type { EditEffect, ImportEffect } from '../../catalogue-store.ts';
 
 /** The actor of a mutation, and the part of an import that it writes. */
-export type WriteActor = Omit<WriteContext, 'idempotency'>;
+export interface WriteActor
+  extends Omit<WriteContext, 'idempotency'>, Pick<ChangeActor, 'checks'> {
+  /** The changes that the mutation may make: `checks` for another thread. */
+  readonly verdicts?: readonly Verdict[] | undefined;
+}
 
 /** What a mutation adds to a record. */
 export type ImportProgress =

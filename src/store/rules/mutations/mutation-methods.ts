@@ -57,7 +57,7 @@ function passingMethods(run: RunMutation): Pick<Store, PassingName> {
  * address, for the audit log, and the account, whose role is checked.
  */
 export function actorOf(name: MutationName, write: WriteContext): WriteActor {
-  const { sellerId, keyId, actorName, generation, accountId, address = '', import: part } = write;
+  const { sellerId, keyId, actorName, generation, accountId, address = '', review } = write;
   return familyOf(name) === 'webhooks' ? { sellerId, keyId, actorName, accountId, address }
-    : { sellerId, keyId, actorName, generation, import: part };
+    : { sellerId, keyId, actorName, generation, import: write.import, review };
 }

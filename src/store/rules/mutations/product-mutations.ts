@@ -22,6 +22,7 @@ import {
   compareRowIds, describeChange, isStockMovement, mergeImportRow, nameByBarcode, skuTaken,
   updateProduct,
 } from '../product-changes.ts';
+import { RejectedChange } from '../review.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
 /** Where an adapter keeps products. */
@@ -90,27 +91,48 @@ export function productMutations(
       remove(actor, before, at);
       return { isReplay: false };
     },
-    importProducts(input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts {
-      const { products, mode } = input;
-      const { actor, close } = openRecord(input.actor, at);
-      const ids = compareRowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
-      const barcodes = nameByBarcode((gtin) => rows.findByBarcode(actor.sellerId, gtin));
-      const effects = products.map((row): ImportEffect => {
-        // Decided here, not by an earlier read, which could miss a concurrent change.
-        const before = row.sku === undefined ? barcodes.find(row.barcode ?? '')
-          : rows.find(actor.sellerId, { sku: row.sku });
-        if (typeof before === 'string') return before;
-        if (ids.isMismatch(row, before)) return 'mismatch';
-        const product = mergeImportRow(row, mode, before);
-        if (typeof product === 'string') return product;
-        return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
-      });
-      const importId = close(countEffects(effects));
-      const position = positions.of(actor.sellerId);
-      const names = { ...ids.readOutcome(), ...barcodes.readOutcome() };
-      return { effects, ...names, position, isReplay: false, importId };
-    },
+    importProducts: importMutation(rows, positions, openRecord),
   };
+}
+
+function importMutation(
+  rows: ProductRows, positions: PositionAllocator, openRecord: OpenRecord,
+) {
+  const { create, update } = productChanges(rows, positions);
+  return (input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts => {
+    const { products, mode } = input;
+    const { actor, close } = openRecord(input.actor, at);
+    const ids = compareRowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
+    const barcodes = nameByBarcode((gtin) => rows.findByBarcode(actor.sellerId, gtin));
+    const reasons: string[] = [];
+    const effects = products.map((row): ImportEffect => {
+      // Decided here, not by an earlier read, which could miss a concurrent change.
+      const before = row.sku === undefined ? barcodes.find(row.barcode ?? '')
+        : rows.find(actor.sellerId, { sku: row.sku });
+      if (typeof before === 'string') return before;
+      if (ids.isMismatch(row, before)) return 'mismatch';
+      const product = mergeImportRow(row, mode, before);
+      if (typeof product === 'string') return product;
+      return unlessRejected(reasons, () =>
+        (before ? update(actor, before, product, at) : create(actor, product, at)).effect);
+    });
+    const importId = close(countEffects(effects));
+    const position = positions.of(actor.sellerId);
+    const names = { ...ids.readOutcome(), ...barcodes.readOutcome() };
+    const rejected = reasons.length > 0 && { reasons };
+    return { effects, ...names, ...rejected, position, isReplay: false, importId };
+  };
+}
+
+/** Adds the reason to `reasons` if the row is rejected. */
+function unlessRejected(reasons: string[], write: () => ImportEffect): ImportEffect {
+  try {
+    return write();
+  } catch (error) {
+    if (!(error instanceof RejectedChange)) throw error;
+    reasons.push(error.message);
+    return 'rejected';
+  }
 }
 
 /** What mutations do to one product. */
@@ -125,6 +147,7 @@ export function productChanges(rows: ProductRows, positions: PositionAllocator) 
       const { id, createdAt, position: previousPosition } = deleted
         ?? { id: positions.takeProductId(sellerId, at), createdAt: at };
       const after = { ...product, sellerId, id, currency, position, createdAt, updatedAt: at };
+      actor.checks?.checkProduct({ type: 'created', before: undefined, after, previousPosition });
       rows.insert(after);
       const json = formatProduct(after);
       const change = describeChange('created', actor, { before: undefined, after, snapshot: json });
@@ -144,17 +167,21 @@ export function productChanges(rows: ProductRows, positions: PositionAllocator) 
       const { position, at: updatedAt } = positions.next(sellerId, now);
       const after = updateProduct(before, to, position, updatedAt);
       const isMovement = isStockMovement(before, to);
+      const type = isMovement ? 'stock' : 'updated';
+      actor.checks?.checkProduct({ type, before, after, previousPosition: before.position });
       rows.update(after, isMovement);
       const json = formatProduct(after);
       const states = { before, after, snapshot: isMovement ? undefined : json, reason };
-      positions.addChange(describeChange(isMovement ? 'stock' : 'updated', actor, states));
+      positions.addChange(describeChange(type, actor, states));
       return { effect: 'updated', id, position, json, isReplay: false };
     },
     /** The event contains the product's last state, with a stock of 0. */
     remove(actor: ChangeActor, before: Product, now: number): void {
       const { position, at: updatedAt } = positions.next(before.sellerId, now);
-      rows.remove(before);
       const after = { ...before, position, updatedAt, stock: 0 };
+      const { position: previousPosition } = before;
+      actor.checks?.checkProduct({ type: 'deleted', before, after, previousPosition });
+      rows.remove(before);
       const states = { before, after, snapshot: formatProduct(before) };
       positions.addChange(describeChange('deleted', actor, states));
     },

@@ -133,7 +133,9 @@ interface Writer {
 }
 
 function write({ rows, positions }: Writer, batch: StockBatch, source: string | undefined): void {
-  rows.update(batch.context.actor.sellerId, batch.namedLevels, source);
+  const { actor } = batch.context;
+  actor.checks?.checkMovements(batch, positions.of(actor.sellerId) + 1);
+  rows.update(actor.sellerId, batch.namedLevels, source);
   positions.addMovements(batch);
 }
 

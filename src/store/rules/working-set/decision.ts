@@ -4,6 +4,7 @@
  */
 import type { SellerId } from '../../../domain/id.ts';
 import { fingerprintMutation, hashIdempotencyKey, isRejection, replay } from '../idempotency.ts';
+import { withChecks } from '../review.ts';
 import type { StockLevelCache } from '../stock-levels.ts';
 import type { LoadedSeller } from './loaded-seller.ts';
 import { NotLoadedError } from './loaded-levels.ts';
@@ -55,7 +56,8 @@ export function decide(calls: readonly CatalogueCall[], context: DecisionContext
     try {
       // The cast: the input of a call is the one of its mutation.
       const mutate = mutations[call.name] as (input: unknown, at: number) => unknown;
-      const value = runOnce(call, set, context, () => mutate(call.input, context.at));
+      const value = runOnce(call, set, context, () =>
+        mutate(withChecks(call.input), context.at));
       return { isDone: true, value };
     } catch (error) {
       if (error instanceof NotLoadedError) throw error;

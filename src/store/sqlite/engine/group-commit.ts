@@ -17,6 +17,7 @@ import { catalogueMutations } from '../../rules/mutations/catalogue-mutations.ts
 import {
   type Family, type MutationName, type Mutations, unwrittenFamilyOf,
 } from '../../rules/mutations/registry.ts';
+import { withChecks } from '../../rules/review.ts';
 import { StockLevelCache } from '../../rules/stock-levels.ts';
 import { readInteger } from '../../sql/sql.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
@@ -221,8 +222,8 @@ function prepareRunMutation(
     const family = unwrittenFamilyOf(name);
     if (family === undefined || family !== previous) transaction.flushDeferred();
     previous = family;
-    const value = call.idempotency ? runOnce<unknown>(call, at, () => mutate(input, at))
-      : mutate(input, at);
+    const value = call.idempotency ? runOnce<unknown>(call, at, () => mutate(withChecks(input), at))
+      : mutate(withChecks(input), at);
     return value instanceof Promise ? value.then(succeed) : succeed(value);
   };
 }

@@ -62,9 +62,9 @@ export function restartProducts(
 export async function previewProducts(
   task: ProductImport, run: FileRun, signal: AbortSignal,
 ): Promise<void> {
-  const { importer: { sellerId }, store } = run;
-  const target = createDryRunTarget(store, { sellerId, position: 0 }, task.settings.mode);
-  task.preview = await previewRows(readFile(task, run, target), store, sellerId, signal);
+  const { importer, store } = run;
+  const target = createDryRunTarget(store, { ...importer, position: 0 }, task.settings.mode);
+  task.preview = await previewRows(readFile(task, run, target), store, importer.sellerId, signal);
 }
 
 /** Yields the rejected rows of each batch that was written. */
