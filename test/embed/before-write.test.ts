@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type ApiError, SellerClient, WriteRejectedError } from '../../src/client/index.ts';
-import { formatProductId, type ProductId } from '../../src/domain/id.ts';
+import { formatProductId, formatSellerId, type ProductId } from '../../src/domain/id.ts';
 import { hookStore } from '../../src/embed/hooked-store.ts';
 import { createShop } from '../../src/embed/shop.ts';
-import type { BeforeWrite, ErrorReport, ShopOptions } from '../../src/index.ts';
+import type { BeforeWrite, ErrorReport, ShopLocation, ShopOptions } from '../../src/index.ts';
 import { MUTATIONS } from '../../src/store/rules/mutations/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Actor } from '../../src/store/write.ts';
+import { openShop as openPortal, readText } from '../features/portal/page-client.ts';
 import { makeActor, makeNewProduct } from '../store/contract/fixture.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import { makeDataFolder } from '../support/folder.ts';
@@ -16,10 +17,13 @@ import {
   importRows, makeHook, MUG, noCutAbove20, raceCuts, readReport,
 } from './before-write-rules.ts';
 
-async function openShop(t: TestContext, decide?: BeforeWrite, options: ShopOptions = {}) {
+async function openShop(
+  t: TestContext, decide?: BeforeWrite, options: ShopOptions = {},
+  location: ShopLocation = { folder: makeDataFolder(t) },
+) {
   const hook = makeHook(decide);
   const reports: ErrorReport[] = [];
-  const shop = await createShop({ folder: makeDataFolder(t) }, {
+  const shop = await createShop(location, {
     beforeWrite: hook.beforeWrite, report: (entry) => reports.push(entry), ...options,
   });
   t.after(() => shop.close());
@@ -135,6 +139,27 @@ test('sees HTTP requests, with their key', async (t) => {
     assert.match(error.message, /"MUG-1": No cut above 20 %\. Nothing was changed\./);
     return true;
   });
+});
+
+test('covers the portal, which shows the reason', async (t) => {
+  const store = await openStore(t, { folder: makeDataFolder(t) });
+  const { shop, hook } = await openShop(t, noCutAbove20, { portal: true }, { store });
+  const { port } = await shop.listen({ host: '127.0.0.1', port: 0 });
+  const { user, sellerId } = await openPortal({ store, port });
+  const api = shop.as(formatSellerId(sellerId));
+  const { id } = await api.products.create(MUG);
+  hook.take();
+  for (const [path, fields] of [
+    [`/portal/products/${id}`, { price: '79' }],
+    ['/portal/products/grid', { stock: ['40'], price: ['79'] }],
+  ] as const) {
+    await user.get(path);
+    const answer = await user.submit(fields, { action: path });
+    assert.equal(answer.status, 422, path);
+    assert.match(readText(answer.text), /"MUG-1": No cut above 20 %\. Nothing was changed/);
+    assert.deepEqual(hook.take(), [['updated', 'MUG-1', [100, 40], [79, 40]]]);
+  }
+  assert.equal((await api.products.get(id)).price, 100);
 });
 
 test('rejects a write as a whole, and changes nothing', async (t) => {

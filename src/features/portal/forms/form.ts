@@ -96,6 +96,7 @@ export function rejectedState(form: Form, error: unknown): FormState {
     if (code === 'sku_taken') return { form, errors: new Map([['sku', detail]]) };
     if (code === 'history_pruned') return { form, errors: new Map([['position', detail]]) };
     if (code === 'limit_reached') return { form, errors: NO_ERRORS, detail, status: 409 };
+    if (code === 'write_rejected') return { form, errors: NO_ERRORS, detail, status: 422 };
     if (code === 'idempotency_mismatch') {
       return { form, errors: NO_ERRORS, detail: ALREADY_SUBMITTED, status: 409 };
     }
