@@ -96,7 +96,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const nodes = openNodeCount(writes, SCHEMA_VERSION, nodeIntervals);
     const runTransaction = prepareRunTransaction(writes, lived.now);
     const mutations = prepareRun({ writer, runTransaction, delivery, key, nodes });
-    const run = reviewing(mutations, queries, clock);
+    const run = reviewing(mutations, queries);
     const livedTime = await openLivedTime(lived, queries, run);
     const limits = queryOf(explaining(writes));
     return {

@@ -27,8 +27,7 @@ export function historyMethods(queries: HistoryQueries, run: RunMutation, lived:
     listTopMovers: async (sellerId, query) =>
       listTopMovers(queries, sellerId, query, await spanOf(sellerId, query)),
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
-    startRevert: (write, request) =>
-      startRevert({ queries, write, request, run, now: () => lived.now().wall }),
+    startRevert: (write, request) => startRevert({ queries, write, request, run }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
     pruneIdempotency: () => pruneIdempotency(queries, run, lived.read()),
     dryRunImport: (actor, mode) => openImportDryRun(actor, mode, queries),

@@ -25,8 +25,6 @@ interface RevertOptions {
   readonly run: RunMutation;
   readonly write: WriteContext;
   readonly request: RevertRequest;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
 /** What is known of products, and of the SKUs that they get back, before a batch is written. */
@@ -169,9 +167,9 @@ class RevertRun implements Revert {
         ? [{ id, position: last.position, to: plan.to }] : []));
     if (products.length === 0) return new Map();
     if (this.#options.request.isDryRun) {
-      const { queries, write: actor, now } = this.#options;
+      const { queries, write: actor } = this.#options;
       const input = { actor, generated: { products } };
-      await reviewOf(actor)?.tryMutation({ queries, now }, 'revertProducts', input);
+      await reviewOf(actor)?.tryMutation(queries, 'revertProducts', input);
       return new Map();
     }
     const { positions } = await this.#write(products, {});

@@ -8,8 +8,6 @@ import type { MutationInput, MutationName, MutationOutput, RunMutation } from '.
 export interface ReviewedStore {
   readonly run: RunMutation;
   readonly queries: HistoryQueries;
-  /** Milliseconds since 1970. */
-  now(): number;
 }
 
 /** Every review is one. */
@@ -19,7 +17,7 @@ export interface MutationReview extends Review {
     store: ReviewedStore, name: Name, input: MutationInput<Name>, idempotency?: Idempotency,
   ): Promise<MutationOutput<Name>>;
   /** Reviews the changes of a mutation that is not going to run. @throws AppError */
-  tryMutation(store: Omit<ReviewedStore, 'run'>, name: MutationName, input: object): Promise<void>;
+  tryMutation(queries: HistoryQueries, name: MutationName, input: object): Promise<void>;
   /** Reviews a batch of a dry run, whose first movement would get a position. @throws AppError */
   tryBatch(
     queries: Pick<HistoryQueries, 'findProducts'>, batch: StockBatch, first: number,
@@ -33,14 +31,14 @@ export function reviewOf({ review }: Pick<Actor, 'review'>): MutationReview | un
 
 /** Runs mutations, those of writes with a review by it. */
 export function reviewing(
-  writer: Pick<ReviewedStore, 'run'>, queries: HistoryQueries, now: () => number,
+  writer: Pick<ReviewedStore, 'run'>, queries: HistoryQueries,
 ): RunMutation {
   const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
   return (name, input, idempotency) => {
     // The cast: other inputs have no actor with a review.
     const { actor } = input as { readonly actor?: Pick<Actor, 'review'> };
     const review = actor && reviewOf(actor);
-    return review ? review.run({ run, queries, now }, name, input, idempotency)
+    return review ? review.run({ run, queries }, name, input, idempotency)
       : run(name, input, idempotency);
   };
 }

@@ -53,9 +53,8 @@ export function makeReview(ask: Review['ask']): Review {
       // The cast: it is the outcome of this mutation, which is no promise.
       return outcome as never;
     },
-    async tryMutation({ queries, now }, name, input) {
-      const dryRun = { ...input, isDryRun: true };
-      const { error } = await reviewMutation(ask, queries, name, dryRun, now());
+    async tryMutation(queries, name, input) {
+      const { error } = await reviewMutation(ask, queries, name, { ...input, isDryRun: true });
       if (error !== undefined) throw error;
     },
     async tryBatch(queries, batch, first) {
@@ -70,10 +69,10 @@ export function makeReview(ask: Review['ask']): Review {
 
 /** Undefined if the products have changed since they were read. */
 async function runOnce<Name extends MutationName>(
-  ask: Review['ask'], { run, queries, now }: ReviewedStore, name: Name,
+  ask: Review['ask'], { run, queries }: ReviewedStore, name: Name,
   input: MutationInput<Name>, idempotency: Idempotency | undefined,
 ): Promise<{ readonly outcome: MutationOutput<Name> } | undefined> {
-  const { verdicts, error } = await reviewMutation(ask, queries, name, input, now());
+  const { verdicts, error } = await reviewMutation(ask, queries, name, input);
   // The cast: only mutations of the catalogue have an actor with a review.
   const { actor: { review: _, ...actor }, isDryRun = false } = input as unknown as Input;
   // A retry gets its recorded outcome: with no verdicts, the mutation can change nothing.
@@ -111,9 +110,9 @@ function makeTurns() {
   };
 }
 
-/** Reviews the changes that a mutation would make, at this time. */
+/** Reviews the changes that a mutation would make. Their times are not known yet. */
 async function reviewMutation(
-  ask: Review['ask'], queries: HistoryQueries, name: MutationName, input: unknown, at: number,
+  ask: Review['ask'], queries: HistoryQueries, name: MutationName, input: unknown,
 ): Promise<Reviewed> {
   // The casts: only mutations of the catalogue have an actor with a review.
   const { actor: { import: _, ...actor }, ...members } = input as Input;
@@ -127,7 +126,7 @@ async function reviewMutation(
       .prepareMutations(new StockLevelCache());
     // The cast: the input is the one of the mutation.
     const mutate = mutations[mutation] as (input: unknown, at: number) => unknown;
-    mutate({ ...members, isDryRun: false, actor: { ...actor, checks: reviewer } }, at);
+    mutate({ ...members, isDryRun: false, actor: { ...actor, checks: reviewer } }, 0);
   } catch (error) {
     // The mutation will fail in the store, too, or is a retry, or the rows were of two moments.
     const isExpected = error instanceof AppError || error instanceof NotLoadedError;
