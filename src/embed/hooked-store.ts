@@ -48,7 +48,7 @@ export interface ProposedStates {
 
 /**
  * Returns nothing to allow the change, or the reason why it is rejected, for the seller: 1 to 1,000
- * characters. It is synchronous, has 50 ms, and its arguments are frozen.
+ * characters. It is synchronous, has 250 ms, and its arguments are frozen.
  * @example
  * ```ts
  * import { createShop } from 'seller-product-api';

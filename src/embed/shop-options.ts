@@ -80,7 +80,7 @@ interface OwnOptions extends ServerOptions {
   /**
    * Called before each change of a product that is made through this shop: over HTTP, by `as`, in
    * the portal, by imports, stock syncs and reverts, and in dry runs. A reason that it returns
-   * rejects the write (`write_rejected`). It must return within 50 ms. If it fails, nothing is
+   * rejects the write (`write_rejected`). It must return within 250 ms. If it fails, nothing is
    * written, and `report` gets the error.
    */
   readonly beforeWrite?: BeforeWrite;
