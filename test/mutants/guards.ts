@@ -21,6 +21,7 @@ const OTHERS = [
   'src/features/portal/sign-in/*.ts',
   'src/features/telemetry/operator.ts',
   'src/features/webhooks/{deliver,ssrf-guard}.ts',
+  'src/store/rules/review.ts',
   'src/store/sql/{idempotency,product-filter,product-rows}.ts',
   'src/store/sql/{access,accounts,history,webhooks}/*.ts',
   'src/store/sqlite/backup/restore.ts',
