@@ -85,7 +85,7 @@ async function makeKey(
   return { 'x-api-key': key };
 }
 
-test("limits a key by its own rate, of which it tells the client, and others by the server's",
+test("limits a key by its own rate limit, which the response has, and others by the server's",
   async (t) => {
     const clock = makeClock();
     const server = await startServer(t, { clock, rateLimitPerMinute: 30 });

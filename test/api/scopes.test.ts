@@ -85,7 +85,7 @@ for (const scope of SCOPES) {
   });
 }
 
-test('ends a request that began with more than its caller still has', () => {
+test('ends a request whose caller has lost a scope that it began with', () => {
   const scopes = ['products:write', 'prices:write'] as const;
   const callerWith = (...own: Scope[]) => ({ scopes: own }) as unknown as Caller; // reads no more
   for (const [before, after, isAllowed] of [

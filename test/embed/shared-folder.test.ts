@@ -87,7 +87,7 @@ test('creates a folder once for concurrent calls, of which all have it open', as
   }
 });
 
-test('can be opened after it could not be', async (t) => {
+test('opens a folder after an attempt that failed', async (t) => {
   const folder = makeDataFolder(t);
   writeFileSync(join(folder, 'catalogue.db'), 'not a database');
   const attempts = await Promise.allSettled([createShop({ folder }), createShop({ folder })]);

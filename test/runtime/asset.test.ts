@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { readAsset, readAssets } from '../../src/runtime/asset.ts';
 import { makeFolder } from '../support/folder.ts';
 
-test('says of a missing file that a bundle may lack it, and nothing of a data folder', (t) => {
+test('explains that a bundle may lack a file, and does not blame a data folder', (t) => {
   const folder = pathToFileURL(`${makeFolder(t)}/`);
   for (const read of [
     () => readAsset(new URL('schema.sql', folder)), () => readAssets(new URL('assets/', folder)),

@@ -67,7 +67,7 @@ export function testDeletion(engine: Engine): void {
 }
 
 function testRaces(engine: Engine): void {
-  test('continues a deletion that was interrupted, and enables no half of it', async (t) => {
+  test('continues an interrupted deletion, and never enables its seller', async (t) => {
     const clock = makeClock();
     const data = await engine.prepare(t);
     const [store, second] = [await data.open(clock), await data.open(clock)];

@@ -1,4 +1,4 @@
-/** Look-ups of many products, the filter by metadata, and the members of single reads. */
+/** Lookups of many products, the filter by metadata, and the members of single reads. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { makeProduct, startServer, type TestSeller } from '../../support/server.ts';
@@ -30,7 +30,7 @@ function lookUp(seller: TestSeller, body: unknown, query = '', headers = {}) {
   });
 }
 
-test('answers queries in their order, at one position', async (t) => {
+test('returns the products of each query in order, at one position', async (t) => {
   const { seller, ids } = await openShop(t);
   const queries = [
     { sku: 'B' }, { id: ids[0] }, { barcode: `00${BARCODE}`.slice(1) }, { sku: 'none' },
@@ -69,7 +69,7 @@ test('finds nothing of another seller', async (t) => {
   assert.equal(list.json().products.length, 0);
 });
 
-test('rejects all faults of its queries at once', async (t) => {
+test('rejects invalid queries with all their errors', async (t) => {
   const { seller } = await openShop(t);
   const queries = [
     { sku: 1 }, {}, { sku: 'A', id: 'x' }, { name: 'A' }, 'A', { barcode: '123' }, { sku: 'A' },

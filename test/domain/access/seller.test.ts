@@ -43,7 +43,7 @@ test('accepts an external id of 200 code points, exactly as it is', () => {
   assert.deepEqual(parseSellerPatch({}), {});
 });
 
-test('rejects an external id that looks like an id of ours, or that people cannot see', () => {
+test('rejects an external id that begins with sel_, or has invisible characters', () => {
   for (const externalId of [
     '', ' ', ' 42', '42 ', 'a\u200bb', 'a\nb', 'a\0', '\ud800', '😀'.repeat(201), 'sel_',
     'sel_x', formatSellerId(7 as SellerId),
@@ -58,7 +58,7 @@ test('rejects an external id that looks like an id of ours, or that people canno
   }
 });
 
-test('reads a reference as an id if it is one, and as nothing if no seller can have it', () => {
+test('parses a reference as an id or an external id, and rejects what can be neither', () => {
   const id = 7 as SellerId;
   assert.equal(parseSellerReference(formatSellerId(id)), id);
   for (const text of ['', 'sel_7', 'a\0', '\ud800']) {

@@ -195,7 +195,7 @@ const IMPORTED: readonly [row: object, effect: string][] = [
 ];
 
 function testImports(prepare: PrepareStore): void {
-  test('imports rows by the barcodes that products have after the rows before', async (t) => {
+  test('imports rows by the barcodes that products have after the earlier rows', async (t) => {
     const { store, actor } = await prepareFour(prepare(t));
     const rows = IMPORTED.map(([row]) => parseProductRow(row, EUR));
     const describe = ({ effects, barcodeSkus = [] }: EvaluatedRows, first = 0): string[] => {
