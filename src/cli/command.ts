@@ -66,7 +66,7 @@ export interface Result {
   readonly document: object;
   /** For standard error. */
   readonly note?: string;
-  /** For standard output, as a table that fits the terminal, if there is one. */
+  /** For standard output, as a table, which fits the terminal if there is one. */
   readonly rows?: readonly object[];
   /** For standard output, after the rows. */
   readonly text?: string;
@@ -124,7 +124,7 @@ const COMMON_FLAGS: Flags = {
   help: { help: 'print this help (also -h)' },
 };
 const JSON_LINES_FLAG: Flag = { help: 'print one JSON object per line, even on failure' };
-/** A value for each placeholder, for messages. The other placeholders say enough. */
+/** Example values in messages, for placeholders that do not explain themselves. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   ADDRESS: '127.0.0.1', CIDR: '10.0.0.0/8', DIR: '/srv/stock', DURATION: '24h',
   EMAIL: 'ada@shop.example', FILE: 'products.csv', GTIN: '4006381333931', N: '20',
@@ -224,7 +224,7 @@ function variableOf(flag: string): string {
   return `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** What stands for the value of a flag; undefined for a switch. */
+/** The placeholder of a flag's value in the help; undefined for a switch. */
 export function placeholderOf({ value, choices }: Flag): string | undefined {
   return value ?? choices?.join('|');
 }
@@ -240,7 +240,7 @@ function formatRange([least, largest]: NonNullable<Flag['range']>): string {
   return largest === undefined ? `from ${least} up` : `from ${least} to ${largest}`;
 }
 
-/** Of a setting that is given twice, the last value applies, so that it can override another. */
+/** A setting may be given twice: the last value applies, so that it can override another. */
 function parse(flags: Flags, args: readonly string[]) {
   const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => {
     const type = placeholderOf(flag) === undefined ? 'boolean' as const : 'string' as const;

@@ -77,8 +77,8 @@ function formatDuration(durationMs: number): string {
 }
 
 /**
- * The result of a command that lists rows; an empty list prints `hint`. The table has of each row
- * what `show` returns.
+ * The result of a command that lists rows; an empty list prints `hint`. A row of the table has the
+ * members that `show` returns.
  */
 export function listResult<Row extends object>(
   name: string, rows: readonly Row[], hint: string, show: (row: Row) => object = (row) => row,

@@ -1,7 +1,7 @@
 /**
  * Formats rows as a table, and the members of an object as lines. Text is measured in the cells of
- * a terminal, which East Asian characters and emoji take two of. Only on a terminal, a table that
- * is too wide is cut to fit; pipes and files get all of it.
+ * a terminal: East Asian characters and emoji take two. On a terminal, a table that is too wide is
+ * cut to fit; pipes and files get all of it.
  */
 import { printable } from './printable.ts';
 
@@ -15,21 +15,21 @@ type Row = Readonly<Record<string, unknown>>;
 
 const GAP = '  ';
 const ELLIPSIS = '…';
-/** Of a column that is cut: enough to tell that there is more. */
+/** A column is not cut below this width, which shows that there is more. */
 const MIN_CELLS = 4;
-/** They identify a row, so they are cut after all other columns. */
+/** Columns that identify a row, which are cut after all others. */
 const IDENTIFIER = /^(?:sku|n|position|(?:\w+_)?id)$/;
 // East Asian Width W and F (Unicode Standard Annex 11), without the half-width forms.
 const WIDE = new RegExp(String.raw`[[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}`
   + String.raw`\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}`
   + String.raw`\p{Script=Nushu}\p{Emoji_Presentation}\u3000-\u303e\u30fb\u30fc\u3200-\u33ff`
   + String.raw`\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6]--[\uff61-\uffdc]]`, 'v');
-/** They are drawn over the character before them, as vowels and finals of Hangul are. */
+/** Drawn over the character before them, as vowels and finals of Hangul are. */
 const COMBINING = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u1160-\u11ff\ud7b0-\ud7ff]/u;
 const EMOJI = /^\p{RGI_Emoji}$/v;
 const PLAIN = /^[ -~]*$/;
 
-/** A table that is printed in parts. Columns never get narrower, unless the terminal is full. */
+/** A table that is printed in parts. A column only gets narrower to fit the terminal. */
 export class Table {
   readonly #limit: number;
   #names: readonly string[] | undefined;
@@ -104,7 +104,7 @@ function measure(text: string): number {
     : split(text).reduce((sum, grapheme) => sum + cellsOf(grapheme), 0);
 }
 
-/** What is seen as one character each. */
+/** The grapheme clusters of a text: what a reader sees as one character each. */
 function split(text: string): readonly string[] {
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }

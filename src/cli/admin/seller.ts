@@ -54,7 +54,7 @@ export const enableSeller: Command = {
 };
 
 export const deleteSeller: Command = {
-  summary: 'Deletes a disabled seller with all data, for good, after a question on a terminal.',
+  summary: 'Permanently deletes a disabled seller and its data. Asks to confirm on a terminal.',
   operands: ['SELLER_ID'],
   flags: YES_FLAG,
   async run(input) {

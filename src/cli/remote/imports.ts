@@ -27,8 +27,8 @@ export const listImports = remoteCommand({
 });
 
 /**
- * Remembers which import is the newest one before a command starts another. The returned function
- * says what that one has written so far; nothing if it cannot be told from those of others.
+ * Remembers the newest import before a command starts its own. The returned function says what that
+ * has written so far; it returns nothing if it cannot distinguish it from the imports of others.
  */
 export function followImport(
   { imports }: SellerClient, isOwn: (record: ImportRecord) => boolean,

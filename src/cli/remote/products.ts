@@ -27,7 +27,7 @@ const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name, kind }) =>
 const IF_MATCH_FLAG = {
   'if-match': { value: 'POSITION', help: 'only if this is still the position of the product' },
 };
-/** Products that a question names; the rest are counted. */
+/** Products that the confirmation prompt names; it counts the others. */
 const PRODUCTS_NAMED = 5;
 /** Before the name of a pair of metadata. */
 const PAIR_PREFIX = 'metadata.';
@@ -78,7 +78,7 @@ export const getProduct = remoteCommand({
 });
 
 export const lookUpProducts = remoteCommand({
-  summary: 'Finds products by SKU, id, barcode or metadata.NAME, all at one moment.',
+  summary: 'Finds products by SKU, id, barcode or metadata.NAME, all at one position.',
   operands: ['MEMBER=VALUE...'],
   flags: { fields: FIELDS_FLAG },
   isStream: true,
@@ -129,7 +129,7 @@ export const setProduct = remoteCommand({
 });
 
 export const deleteProducts = remoteCommand({
-  summary: 'Deletes products, named by their SKUs or ids, after a question on a terminal.',
+  summary: 'Deletes products by SKU or id. Asks to confirm on a terminal.',
   operands: ['[SKU]...'],
   flags: {
     id: { value: 'ID,...', help: 'the ids, instead of the SKUs' },

@@ -1,4 +1,4 @@
-/** `stock set` and `stock movements`: the stock of one product of a running server. */
+/** `stock set` and `stock movements`: stock, and the stock ledger, of a running server. */
 import type { StockChange, StockResult } from '../../client/index.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { explainFailure, isFailure } from '../../domain/catalogue/stock-change.ts';

@@ -52,7 +52,7 @@ export const createWebhook = remoteCommand({
 });
 
 export const deleteWebhook = remoteCommand({
-  summary: 'Deletes a webhook, after a question on a terminal. It receives nothing more.',
+  summary: 'Deletes a webhook: nothing more is sent. Asks to confirm on a terminal.',
   operands: ['WEBHOOK_ID'],
   flags: YES_FLAG,
   async run(input) {

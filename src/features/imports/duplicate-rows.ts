@@ -169,10 +169,10 @@ function barcodeOf({ sku, barcode }: ProductRow): ProductReference {
   return sku !== undefined || !barcode ? {} : { barcode };
 }
 
-/** An earlier row may give the barcode to another product before the sum is written. */
+/** Rejects a row without a SKU: an earlier row may give its barcode to another product. */
 function requireSku(row: ImportRow): ImportRow {
   if (!row.content?.product || row.content.product.sku !== undefined) return row;
-  const detail = 'Rows are added up by SKU, so that each needs one.';
+  const detail = 'Rows are added up by SKU, so each of them needs a SKU.';
   return rejectRow(row, { pointer: '/sku', code: 'required', detail });
 }
 

@@ -89,7 +89,8 @@ function checkPriceOnly(row: ImportRow): ImportRow {
   const name = product?.sku === undefined ? 'barcode' : 'sku';
   const other = product && findOtherMember(product, [name, 'price']);
   if (other === undefined) return row;
-  const detail = 'This key may change only prices: leave it out, or use one with products:write.';
+  const detail = 'This key may change only prices. Omit this member, or use a key with the scope '
+    + 'products:write.';
   return { ...row, content: { issues: [{ pointer: `/${other}`, code: 'unknown', detail }] } };
 }
 

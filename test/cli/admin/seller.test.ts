@@ -103,7 +103,7 @@ test('names a seller by its external id in every command', async (t) => {
   assert.deepEqual(JSON.parse(again.out), JSON.parse(deleted.out));
 });
 
-test('deletes a seller only with --yes or an answer, and only if it is disabled', async (t) => {
+test('deletes only a disabled seller, and only with --yes or a confirmation', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const id = await createSeller(folder);
   const enabled = await run(['seller', 'delete', id, '--yes', '--data', folder]);
@@ -112,7 +112,7 @@ test('deletes a seller only with --yes or an answer, and only if it is disabled'
   await run(['seller', 'disable', id, '--data', folder]);
   const silent = await run(['seller', 'delete', id, '--data', folder]);
   assert.deepEqual([silent.status, silent.out], [2, '']);
-  assert.match(silent.notes, /There is no terminal to ask whether to delete: add --yes\./);
+  assert.match(silent.notes, /There is no terminal to ask for confirmation: add --yes\./);
   const { out } = await run(['seller', 'list', '--data', folder, '--json']);
   assert.deepEqual(JSON.parse(out).sellers.map((seller: any) => seller.id), [id]);
 });

@@ -192,7 +192,7 @@ describe('products lookup', { concurrency: true }, () => {
     assert.equal(JSON.parse(whole.out).products[0].name, 'Product 0');
   });
 
-  test('rejects a query that no product can answer', async (t) => {
+  test('rejects a query by an unknown member, and an invalid value', async (t) => {
     const shop = await openStockedShop(t, 1);
     for (const [query, expected, says] of [
       ['P-0', 2, /^"P-0" is not of the form NAME=VALUE\./],
@@ -226,7 +226,7 @@ describe('products delete', { concurrency: true }, () => {
       [['P-1', 'X', 'Y', '--yes'], 1, /^There is no product X\. Nothing was deleted\.\n$/],
       [['P-1', '--if-match', '9', '--yes'], 1, /^The precondition failed\./],
       [['P-1', 'P-2', '--if-match', '2', '--yes'], 2, /^--if-match is for one product\./],
-      [['P-1'], 2, /^There is no terminal to ask whether to delete: add --yes\./],
+      [['P-1'], 2, /^There is no terminal to ask for confirmation: add --yes\./],
       [['--yes'], 2, /^Name the products: either SKU\.\.\. or --id ID,\.\.\./],
       [['P-1', '--id', 'prd_1', '--yes'], 2, /^Name the products: either/],
     ];

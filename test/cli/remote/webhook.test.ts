@@ -157,7 +157,7 @@ test('creates a webhook, whose secret is printed once, and deletes it', async (t
 
   const unconfirmed = await shop.run('webhook', 'delete', id);
   assert.equal(unconfirmed.status, 2);
-  assert.match(unconfirmed.notes, /^There is no terminal to ask whether to delete: add --yes\./);
+  assert.match(unconfirmed.notes, /^There is no terminal to ask for confirmation: add --yes\./);
   const deleted = await shop.run('webhook', 'delete', id, '--yes');
   assert.deepEqual([deleted.status, deleted.out], [0, `Deleted webhook ${id}.\n`]);
   for (const command of ['deliveries', 'retry', 'test', 'delete']) {
