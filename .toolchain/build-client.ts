@@ -1,6 +1,6 @@
 /**
- * Reduces a built package to that of the client, `seller-product-api-client`: its modules and what
- * they import, with their source maps and source, and their declarations. It has no server code.
+ * Reduces a built package to that of the client, `seller-product-api-client`: the client's modules
+ * and what they import, with source maps, sources and declarations, but no code of the server.
  *
  * Usage: node build-client.ts FOLDER, after build-package.ts in this folder
  */
@@ -10,7 +10,7 @@ import { join as joinPosix } from 'node:path/posix';
 
 const [folder = ''] = process.argv.slice(2);
 const NAME = 'seller-product-api-client';
-/** The entries, each with that of the whole package. */
+/** The entries, each with its name in the whole package. */
 const ENTRIES = { '.': './client', './webhooks': './webhooks' };
 const IMPORT = /(?:\bfrom |\bimport\(|^import )['"](\.[^'"]+)['"]/gm;
 
@@ -44,7 +44,7 @@ write('package.json', JSON.stringify({
     [entry, manifest.exports[whole]])),
 }, null, 2));
 
-/** Keeps a module or a declaration, what belongs to it, and what it imports. */
+/** Keeps a module or a declaration, its companion files, and what it imports. */
 function keep(
   start: string, resolve: (path: string) => string, findOthers: (path: string) => string[],
 ): void {

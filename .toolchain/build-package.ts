@@ -21,7 +21,7 @@ const FLAGS = [
   '--rewriteRelativeImportExtensions', '--declaration', '--declarationMap', '--stripInternal',
 ];
 const LAUNCHER = 'seller-api.js';
-/** What the compiler puts before its helpers. Modules have no `this`, and bundlers warn of it. */
+/** What the compiler puts before its helpers. Modules have no `this`, so bundlers warn about it. */
 const GLOBAL_HELPER = /\(this && this\.__\w+\) \|\| /g;
 /** Files that are JavaScript already. */
 const SCRIPTS = [LAUNCHER, 'node-version.js', 'server-process.js'];

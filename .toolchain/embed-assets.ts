@@ -1,7 +1,7 @@
 /**
- * Puts what modules read beside them into modules, so that programs with the package can be bundled
+ * Embeds the files that modules read, as modules, so that programs with the package can be bundled
  * without settings: bundlers follow imports, and find no other files. A thread becomes one script,
- * since each bundler splits modules into files of its own. esbuild, which comes with tsx, joins it.
+ * since each bundler splits modules in its own way. esbuild, which comes with tsx, bundles it.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,8 @@ export function embedAssets(folder: string, entries: readonly string[]): void {
 }
 
 /**
- * Replaces the URLs of files in calls by imports of modules with what `load` makes of them.
- * @param load Of a path relative to the folder
+ * Replaces the URLs of files in calls by imports of modules with their contents.
+ * @param load Returns the contents for a path relative to the folder.
  */
 function replaceFiles(dist: string, call: RegExp, load: (path: string) => unknown): void {
   for (const module of globSync('**/*.js', { cwd: dist })) {
@@ -54,7 +54,7 @@ function readContents(path: string): unknown {
     [name, readFileSync(join(path, name), 'utf8')]));
 }
 
-/** A module and all that it imports as one script, which fails if one of them finds files. */
+/** A module and its imports as one script. Fails if one of them needs `import.meta.url`. */
 function bundle(cwd: string, module: string): string {
   return execFileSync(ESBUILD, [
     module, '--bundle', '--platform=node', '--format=iife', '--log-level=warning',

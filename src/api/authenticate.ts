@@ -171,7 +171,7 @@ async function findHostCaller(
 
 /**
  * @param scopes One is enough. Each permits all that the later ones do.
- * @param purpose Ends what the error says of the scope.
+ * @param purpose Follows the scope in the error, such as ` to change /stock`.
  * @throws AppError `scope_missing`
  */
 export function authorize(caller: Caller, scopes: readonly Scope[], purpose = ''): void {
@@ -180,7 +180,7 @@ export function authorize(caller: Caller, scopes: readonly Scope[], purpose = ''
     + 'Create one that has it.');
 }
 
-/** Scopes for the rest of a request: it must end when its caller has less than it began with. */
+/** The scopes that a request must keep: it ends if its caller loses what it began with. */
 export function narrowScopes(caller: Caller, scopes: readonly Scope[]): readonly Scope[] {
   return scopes.slice(0, scopes.findIndex((scope) => caller.scopes.includes(scope)) + 1);
 }

@@ -35,7 +35,7 @@ export const PAGE_SIZE_LIMIT = 1_000;
  * ones 15 times as much.
  */
 export const PAGE_LIMIT_CHARACTERS = 2 * 1024 * 1024;
-/** Queries of a lookup; they are answered in one piece, like a page. */
+/** Queries of a lookup; the response is built in one piece, like a page. */
 export const LOOKUP_QUERIES_LIMIT = 1_000;
 /** Body of a lookup; 1,000 of the longest SKUs take a quarter of it. */
 export const LOOKUP_BODY_LIMIT_BYTES = 1024 * 1024;

@@ -20,7 +20,7 @@ interface RateLimits {
   readonly perSeller: number;
 }
 
-/** A key, with the limit of its own. */
+/** A key, with its own limit if it has one. */
 type Key = Pick<Caller, 'sellerId' | 'keyId' | 'rateLimitPerMinute'>;
 
 interface RequestRate extends RateDecision {
@@ -104,7 +104,7 @@ export function makeRequestRates(
 function makeOwnLimiter(limitOf: LimitOf, isPerKey: boolean, clock: () => number): Limiter {
   const limiter = makeRateLimiter<string | SellerId>(
     { limit: 0, windowMs: MINUTE_MS }, RATE_LIMIT_ENTRIES_LIMIT, clock,
-  ); // each call passes its limit
+  ); // this limit is never used: each call passes its own
   const nameOf = (key: Key) => (isPerKey ? formatKeyId(key) : key.sellerId);
   const doNothing = async (): Promise<void> => {};
   return {

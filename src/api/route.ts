@@ -64,7 +64,7 @@ export interface Services {
   readonly streams: Streams;
   /** The path of the base URL: empty, or such as `/shop`. Links use `ApiRequest.prefix`. */
   readonly basePath: string;
-  /** The limit per key, which bounds a key's own; 0 for none. */
+  /** The server's limit per key, which also bounds a key's own; 0 for none. */
   readonly rateLimitPerMinute: number;
   /** Reports errors that no client caused. */
   readonly report: ErrorReporter;

@@ -4,9 +4,9 @@
 export const NAME_LIMIT_CODE_POINTS = 200;
 export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
-/** Products that an error names that have the same barcode; a response has thousands of errors. */
+/** SKUs in an error about a shared barcode; a response may have thousands of such errors. */
 export const BARCODE_PRODUCTS_NAMED_LIMIT = 5;
-/** The id that an embedding program gives a seller: e-mail addresses, URLs and paths fit. */
+/** Id that an embedding program gives a seller; e-mail addresses, URLs and paths fit. */
 export const EXTERNAL_ID_LIMIT_CODE_POINTS = 200;
 /** Terms of a search; each is a condition, and few products differ in more words. */
 export const SEARCH_TERMS_LIMIT = 8;

@@ -66,7 +66,8 @@ export interface NewKey {
   /** Default: never. */
   readonly expires?: Date;
   /**
-   * Requests: 1 to 10,000,000, and at most the shop's `rateLimitPerMinute`. Default: the shop's.
+   * Requests per minute: 1 to 10,000,000, and at most the shop's `rateLimitPerMinute`. Default: the
+   * shop's.
    */
   readonly rateLimitPerMinute?: number;
 }
@@ -165,6 +166,7 @@ export class Sellers {
 
   /**
    * Changes the name or the external id of a seller.
+   * @param seller Its id or external id.
    * @throws AppError `invalid_data`, `not_found`, `external_id_taken`
    * @example
    * ```ts
@@ -192,7 +194,8 @@ export class Sellers {
   }
 
   /**
-   * The keys, sign-in and webhooks of the seller stop working at once; all data stays.
+   * The keys, sign-in and webhooks of the seller stop working immediately; all data stays.
+   * @param seller Its id or external id.
    * @throws AppError `invalid_data`, `not_found`
    * @example
    * ```ts
@@ -205,6 +208,7 @@ export class Sellers {
 
   /**
    * The keys, sign-in and webhooks of a disabled seller work again.
+   * @param seller Its id or external id.
    * @throws AppError `invalid_data`, `not_found`
    * @example
    * ```ts
@@ -217,8 +221,8 @@ export class Sellers {
   }
 
   /**
-   * Deletes all data of a disabled seller, for good. It may take minutes. If it is interrupted, the
-   * seller stays disabled, and the next call continues.
+   * Permanently deletes all data of a disabled seller. This may take minutes. If it is interrupted,
+   * the seller stays disabled, and the next call continues.
    * @param seller Its id or external id.
    * @throws AppError `invalid_data`, `not_found`; `seller_enabled` unless it is disabled
    * @example
@@ -237,6 +241,7 @@ export class Sellers {
 
   /**
    * Invites one person to the portal: to an existing seller, or to create a seller.
+   * @param seller Its id or external id. Default: a new seller.
    * @throws AppError `invalid_data`, `not_found`; `limit_reached` (too many accounts)
    * @example
    * ```ts
@@ -297,6 +302,8 @@ export class Keys {
 
   /**
    * The keys of a seller, oldest first, with those that are revoked or have expired.
+   * @param seller Its id or external id.
+   * @throws AppError `invalid_data`, `not_found`
    * @example
    * ```ts
    * for await (const { name, scopes } of shop.keys.list(seller.id)) console.log(name, scopes);
@@ -310,7 +317,7 @@ export class Keys {
 
   /**
    * Creates a key with the same permissions and limits; the old one expires after an overlap.
-   * @param overlapMs Default: 24 hours.
+   * @param overlapMs 0 to 315,619,200,000 (3,653 days). Default: 24 hours.
    * @throws AppError `invalid_data`, `not_found`
    * @example
    * ```ts

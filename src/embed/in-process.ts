@@ -86,7 +86,7 @@ class Call extends EventEmitter {
   readonly #abort = new AbortController();
   /** Its reason says why the call was cut: the caller's, or an AppError `unavailable`. */
   readonly signal = this.#abort.signal;
-  /** What it does when it ends. */
+  /** Releases what the call uses when it ends. */
   readonly #ending = new DisposableStack();
   /** A reader in this process always takes the next chunk. */
   readonly writableNeedDrain = true;
@@ -163,7 +163,7 @@ class Call extends EventEmitter {
     }
   }
 
-  /** Waits for a chunk. @throws the reason of `signal` */
+  /** Waits for a chunk, unless the call is cut. @throws the reason of `signal` */
   async #race<Step>(pending: Promise<Step>): Promise<Step> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     using _listener = addAbortListener(this.signal, () => reject(this.signal.reason));

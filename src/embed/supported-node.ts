@@ -1,7 +1,7 @@
 /**
  * Throws when it is imported by a Node that is too old. The package's main entry imports it first.
- * The modules after it can be parsed and linked by older releases: they import no module and no
- * name that Node 20 does not have, but take those from `process.getBuiltinModule`.
+ * Node 20 can parse and link the modules after it: they do not import what it lacks by name, but
+ * take it from `process.getBuiltinModule` or from the namespace of its module.
  */
 // @ts-expect-error Plain JavaScript without declarations, as the launcher needs it.
 import { nodeProblem } from '../node-version.js';

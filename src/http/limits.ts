@@ -105,7 +105,7 @@ export const BROTLI_QUALITY = 4;
 
 /** Time to drain in-flight requests when the server stops; then their connections are closed. */
 export const STOP_TIMEOUT_MS = 8_000;
-/** Longest time that a program may set instead. */
+/** Longest such time that an embedding program may set. */
 export const STOP_TIMEOUT_LIMIT_MS = 86_400_000;
-/** After that, time for the code behind them to notice; what takes longer is left behind. */
+/** Time for request handlers to end after that; a shop closes without those that do not. */
 export const STOP_GRACE_MS = 1_000;

@@ -5,14 +5,14 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** @param file In the package: its contents */
+/** @param file Its URL; in the package, its contents. */
 export function readAsset(file: URL | string): string {
   return typeof file === 'string' ? file : explainMissing(() => readFileSync(file, 'utf8'));
 }
 
 /**
- * The files of a folder by their names.
- * @param folder With `/` at its end. In the package: its files by their names
+ * The contents of the files of a folder, by file name.
+ * @param folder Its URL, which ends with `/`; in the package, its contents by file name.
  */
 export function readAssets(
   folder: URL | Readonly<Record<string, string>>,
@@ -26,7 +26,7 @@ function explainMissing<Value>(read: () => Value): Value {
   try {
     return read();
   } catch (cause) {
-    // Not with the code of the system's error, which would look like a fault of a data folder.
+    // Without the code of the system's error, which would look like one of a data folder.
     throw new Error('A file of this program is missing. If it was bundled: bundle the npm package,'
       + ' not its source, or leave it out of the bundle.', { cause });
   }

@@ -28,7 +28,7 @@ interface Bucket {
 export type RateLimiter<Name> = ReturnType<typeof makeRateLimiter<Name>>;
 
 /**
- * @param policy Its `limit` is the default: a bucket may have its own, always the same.
+ * @param policy Its `limit` is the default. Calls for a bucket with another one always pass it.
  * @param entriesLimit Buckets that are kept.
  */
 export function makeRateLimiter<Name>(

@@ -210,8 +210,8 @@ export interface CatalogueStore {
     sellerId: SellerId, ids: readonly ProductId[],
   ): Promise<ReadonlyMap<ProductId, Product>>;
   /**
-   * The products that have one of these barcodes, archived ones included, each barcode's in the
-   * order of creation: as many as an error names, and one more.
+   * The products that have one of these barcodes, archived ones included: of each barcode the first
+   * ones in creation order, as many as an error names, and one more.
    */
   listBarcodeOwners(
     sellerId: SellerId, gtins: readonly number[],

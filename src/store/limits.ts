@@ -22,7 +22,7 @@ export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
 /** Products that one query of a lookup finds; more can be listed in pages. */
 export const LOOKUP_MATCHES_LIMIT = 100;
-/** Products that all queries of a lookup find: two of each, since few barcodes are shared. */
+/** Products that all queries of a lookup find, total: two per query, as few barcodes are shared. */
 export const LOOKUP_PRODUCTS_LIMIT = 2_000;
 /** Items per read of a list that is read to its end. */
 export const LIST_PAGE_ITEMS = 1_000;
@@ -65,7 +65,7 @@ export const CONCURRENT_WRITES_LIMIT = 4;
 /** Stock levels that the writer caches; stock requests name the same products again. */
 export const STOCK_LEVELS_KEPT = 20_000;
 
-/** Sellers whose external ids a process remembers, so that a look-up by one reads one row. */
+/** External ids whose sellers a process remembers, so that a lookup by one reads one row. */
 export const EXTERNAL_IDS_REMEMBERED = 10_000;
 /** Token buckets per kind of limit; memory is bounded, and the least recently used goes first. */
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
@@ -111,7 +111,7 @@ export const LEDGER_PRODUCTS_LIMIT = 100;
 /** Changes that one pruning step removes, and the pause after it; writes run in between. */
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
-/** Records or attempts of a seller that one step of its deletion removes; each may have 64 KiB. */
+/** Large rows that one step of a seller's deletion removes: idempotency records, attempts. */
 export const DELETION_STEP_LARGE_ROWS = 25;
 /** Expired idempotency records that each new one removes; the table shrinks as it is used. */
 export const IDEMPOTENCY_PRUNE_STEP = 4;

@@ -62,15 +62,15 @@ interface ProductExport {
 /** The products that match each filter, archived ones included, in the order of creation. */
 export interface LookedUpProducts {
   readonly results: readonly (readonly Product[])[];
-  /** At which all were read. */
+  /** The position at which all were read. */
   readonly position: number;
 }
 
 export interface SearchStore {
   /**
    * Looks up the products of up to 1,000 filters, each by one of id, SKU, barcode and metadata.
-   * Finds one product more than LOOKUP_MATCHES_LIMIT of each; what it finds is incomplete if there
-   * are more than LOOKUP_PRODUCTS_LIMIT.
+   * Finds up to LOOKUP_MATCHES_LIMIT products of each, and one more. The results are incomplete if
+   * they have more than LOOKUP_PRODUCTS_LIMIT products.
    */
   lookUpProducts(
     sellerId: SellerId, filters: readonly ProductFilter[], position: number,

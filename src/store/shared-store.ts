@@ -15,7 +15,7 @@ import { CATALOGUE_FILE_NAME, prepareFolder } from './sqlite/engine/database-fil
 import { findFileId } from './sqlite/files/open-files.ts';
 import type { Store } from './store.ts';
 
-/** Every version has the first member; the others only mean something to the same version. */
+/** Every version has the first member; only the same version understands the others. */
 interface OpenFolder {
   readonly version: string;
   readonly clock: () => number;
@@ -50,7 +50,7 @@ export async function openSharedStore(
       throw alreadyOpen(folder, 'with another `clock`. Pass the same function, or close what has '
         + 'it open first');
     }
-    await entry.closing.catch(() => {}); // the one who closes it gets the error
+    await entry.closing.catch(() => {}); // the call that closes it gets the error
   }
 }
 

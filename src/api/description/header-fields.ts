@@ -43,7 +43,7 @@ export const responseFields = {
     'The URL of the new resource.', { type: 'string', format: 'uri-reference' }),
   Link: optional('Link', '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',
     '`rel="next"`: the next page, if there is one.'),
-  SellerPosition: optional('Seller-Position', 12, 'On exports and look-ups, and with `at`: the '
+  SellerPosition: optional('Seller-Position', 12, 'On exports and lookups, and with `at`: the '
     + 'position of the catalogue shown.', revisionSchema),
   IdempotentReplay: optional('Idempotent-Replay', 'true', 'An earlier request with this '
     + 'Idempotency-Key already made the change.', { type: 'string', const: 'true' }),

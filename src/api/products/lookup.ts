@@ -1,6 +1,6 @@
 /**
- * Looks up many products at once, by what other systems know of them: up to 1,000 queries, all
- * answered at one position. Reads only, so an Idempotency-Key has no effect.
+ * Looks up many products by what other systems know of them. All queries, up to 1,000, read the
+ * catalogue at one position. A lookup writes nothing, so an Idempotency-Key has no effect.
  */
 import { isObject } from '../../domain/arguments.ts';
 import { barcodeValidator } from '../../domain/catalogue/barcode.ts';
@@ -91,7 +91,7 @@ function parseQuery(query: unknown, sellerId: SellerId): ProductFilter | Issue[]
   if (error) return [...error.issues];
   const names = Object.keys(query);
   if (names.length === 1) {
-    // An id of no product is one that never was.
+    // No product has the id 0.
     return id === undefined ? filter : { id: parseProductId(sellerId, id) ?? 0 as ProductId };
   }
   const detail = `Must have exactly one of: ${Object.keys(LOOKUP_VALIDATORS).join(', ')}.`;

@@ -175,7 +175,7 @@ function parsePair(text: string, _caller: unknown, pairName: string): ParseResul
   return 'error' in parsed ? parsed : { value: pair };
 }
 
-/** In one order, so that a cursor does not depend on it. @throws AppError `invalid_query` */
+/** Sorts pairs, so that cursors do not depend on their order. @throws AppError `invalid_query` */
 function sortPairs(pairs: Pairs | undefined): Pairs | undefined {
   if (!pairs) return undefined;
   const parsed = metadataValidator.parse(pairs);

@@ -143,14 +143,14 @@ export class DuplicateLevels {
       : reject(row, explainDuplicate(previousLine));
   }
 
-  /** Rows with a SKU need their id, too, if no row that is rejected may be left out. */
+  /** What a row names besides its SKU; if it has one, only sums of all rows need the rest. */
   #withoutSku(reference: ProductReference): ProductReference {
     const { sku, ...others } = reference;
     return sku === undefined ? reference : this.#needsAll ? others : NO_REFERENCE;
   }
 }
 
-/** Returns how to find the products that these ids and barcodes may mean. */
+/** Reads the products of ids and barcodes, and returns how to find those of one reference. */
 export async function readNamed(
   store: Products, sellerId: SellerId, references: readonly ProductReference[],
 ): Promise<FindNamed> {

@@ -39,7 +39,7 @@ export interface NewApiKey {
   readonly addressRanges: readonly string[];
   /** Undefined for never. */
   readonly expiresAt: number | undefined;
-  /** Undefined for the server's limit per key, which also bounds it. */
+  /** Requests; undefined for the server's limit per key, which also bounds it. */
   readonly rateLimitPerMinute?: number | undefined;
 }
 
@@ -101,7 +101,7 @@ export function maskApiKey({ lastFour }: Pick<ApiKey, 'lastFour'>): string {
   return `${PREFIX}…${lastFour}`;
 }
 
-/** What errors are about that do not say it themselves. */
+/** What precedes errors that do not name their member. */
 const SUBJECTS = new Map([
   ['/name', 'The key\'s name: '], ['/rateLimitPerMinute', 'Requests per minute: '],
 ]);
@@ -159,7 +159,7 @@ export interface KeyDescription {
   readonly created_at: string;
   /** When the key stops working; null for never. */
   readonly expires_at: string | null;
-  /** Requests; null for the server's limit per key, which also bounds it. */
+  /** Requests per minute; null for the server's limit per key, which also bounds it. */
   readonly rate_limit_per_minute: number | null;
   /** When the key was revoked; null unless it was. */
   readonly revoked_at: string | null;

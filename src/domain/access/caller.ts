@@ -24,7 +24,7 @@ export interface Caller {
   /** Who acts without a key, such as `erp-sync` (`actorName`), if given. */
   readonly actorName?: string | undefined;
   readonly scopes: readonly Scope[];
-  /** The key's own rate limit, if it has one. */
+  /** The key's own rate limit, in requests, if it has one. */
   readonly rateLimitPerMinute?: number | undefined;
   /** The client's address. */
   readonly address: string;

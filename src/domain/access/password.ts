@@ -28,7 +28,7 @@ const SALT_BYTES = 16;
 const FINGERPRINT_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
-const derive = promisify(crypto.argon2);
+const derive = promisify(crypto.argon2); // not imported by name: see embed/supported-node.ts
 
 /** Whose password it is. */
 export interface PasswordClient extends QueueClient {

@@ -17,7 +17,7 @@ export interface ShopSettings {
   readonly requiresTwoFactor: boolean;
 }
 
-/** The id that the program which embeds the server has given a seller. */
+/** An id of a seller that the embedding program has chosen. */
 export type ExternalId = string & { readonly [brand]: 'ExternalId' };
 declare const brand: unique symbol;
 
@@ -78,7 +78,7 @@ export function describeSeller(
   };
 }
 
-/** What remains of a seller. */
+/** A seller whose data was deleted. */
 export interface DeletedSeller {
   /** The id that it had, `sel_...`. */
   readonly id: string;

@@ -40,7 +40,8 @@ export function toGtin(barcode: string): number {
 
 /**
  * The error of a barcode that several products have.
- * @param skus of these products; one more than are named stands for any number of others
+ * @param skus Of these products in creation order: as many as are named, and one more if there are
+ *   others.
  */
 export function describeAmbiguous(skus: readonly string[]): Issue {
   const named = skus.slice(0, BARCODE_PRODUCTS_NAMED_LIMIT).map((sku) => JSON.stringify(sku));

@@ -5,7 +5,7 @@
 import { type Change, CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
 
 const LOW = 'stock.low';
-/** In the order of the documentation. */
+/** What a webhook can select, in the order of the documentation. */
 export const WEBHOOK_TYPES = [...CHANGE_TYPES, LOW] as const;
 /** What a webhook can select. */
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

@@ -41,7 +41,7 @@ const readOpenApiOperation: Operation = {
   },
 };
 
-/** Of the OpenAPI document. */
+/** Options of the OpenAPI document. */
 export interface OpenApiOptions {
   /** Where clients find this server: the document names it. */
   readonly baseUrl?: string;

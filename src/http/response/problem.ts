@@ -50,7 +50,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** An error that no client caused, for the log. */
 export interface ErrorReport {
-  /** Ends the `instance` of the client's problem; or what failed, such as `subscription`. */
+  /** The end of `instance` in the client's problem; or what failed, such as `subscription`. */
   readonly id: string;
   /** What was thrown. */
   readonly error: unknown;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { STOP_GRACE_MS } from '../limits.ts';
 
 export class InFlightRequests {
-  /** What cuts each of them. */
+  /** A function for each request that cuts it. */
   readonly #cuts = new Set<() => void>();
   readonly #drained = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
@@ -28,7 +28,7 @@ export class InFlightRequests {
     return this.#cuts.size;
   }
 
-  /** Returns the function that ends the request. Idempotent. @param cut Called by `cut`. */
+  /** Returns an idempotent function that ends the request. @param cut Called by `cut`. */
   begin(cut: () => void): () => void {
     this.#cuts.add(cut);
     return () => {
@@ -49,7 +49,7 @@ export class InFlightRequests {
     return this.#drained.promise;
   }
 
-  /** Cuts what is in flight. `close` then waits only a moment for code that does not end. */
+  /** Cuts what is in flight. `close` then waits 1 s at most for handlers that do not end. */
   cut(): void {
     void this.close();
     for (const cut of this.#cuts) cut();

@@ -32,7 +32,7 @@ export interface ListenOptions {
   readonly certificate?: Certificate;
 }
 
-/** With what an app adds. */
+/** The options of a program, and what an app adds. */
 interface AppListenOptions extends ListenOptions {
   /** The app's `findMethods`. Without it, methods unknown to Node get 501. */
   readonly findMethods?: FindMethods;
@@ -41,7 +41,7 @@ interface AppListenOptions extends ListenOptions {
 /** How to stop a listener, or close a shop. */
 export interface StopOptions {
   /**
-   * Time for what is in flight, in milliseconds, up to 86,400,000. Default: 8,000, as when `serve`
+   * Time for what is in flight, in milliseconds: 0 to 86,400,000. Default: 8,000, as when `serve`
    * stops.
    */
   readonly deadlineMs?: number;

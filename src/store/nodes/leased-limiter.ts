@@ -36,7 +36,7 @@ export class LeasedLimiter<Key extends KeyReference = KeyReference> {
   readonly #held = new Map<string, Lease>();
 
   /**
-   * @param limitOf The limit of a key's bucket, always the same.
+   * @param limitOf The limit of a key's bucket, which must not change.
    * @param isPerKey Whether each key has a bucket, or each seller.
    */
   constructor(

@@ -52,7 +52,7 @@ interface Environment {
   readonly auditKey: AuditKey;
   readonly positions: WebhookEnvironment['positions'];
   readonly noteKey?: NoteKey;
-  /** The tables with rows of sellers that other engines do not have. */
+  /** Tables with rows of sellers that other engines do not have. */
   readonly ownTables?: readonly string[];
   /** The lived time of the transaction. */
   readonly lived: () => number;

@@ -76,7 +76,7 @@ export function readCurrency(row: Row): Currency {
   return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
 }
 
-/** Prepares a query of one row. */
+/** Prepares a query that returns one row, or none. */
 export function prepareFind<Found>(sql: Sql, map: (row: Row) => Found, text: string) {
   const find = sql.prepare(text);
   return async (parameters?: Parameters): Promise<Found | undefined> => {
@@ -85,7 +85,7 @@ export function prepareFind<Found>(sql: Sql, map: (row: Row) => Found, text: str
   };
 }
 
-/** Prepares a query of many rows. */
+/** Prepares a query that returns any number of rows. */
 export function prepareList<Listed>(sql: Sql, map: (row: Row) => Listed, text: string) {
   const list = sql.prepare(text);
   return async (parameters?: Parameters): Promise<readonly Listed[]> =>

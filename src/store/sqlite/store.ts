@@ -40,8 +40,8 @@ interface SqliteStoreOptions {
 
 /**
  * Opens the database in `folder`, creating or migrating it if needed. Open a folder once per
- * process (`store/shared-store.ts` sees to that for shops): closing any descriptor of a file drops
- * the process's POSIX locks on it, and the file's header is read before SQLite opens it.
+ * process (`store/shared-store.ts` does that for shops): closing any descriptor of a file drops the
+ * process's POSIX locks on it, and the file's header is read before SQLite opens it.
  * @throws AppError `unavailable` for a folder or file that is foreign, or cannot be read or written
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {

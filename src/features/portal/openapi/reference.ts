@@ -162,7 +162,7 @@ function renderParameters(
   const parameters = [
     ...listPathParameters(path, api.pathParameters)
       .map((parameter) => ({ ...parameter, place: 'path' })),
-    ...Object.entries(query).map(([name, parameter]) => 
+    ...Object.entries(query).map(([name, parameter]) =>
       ({ ...parameter, name: shownName(name), place: 'query' })),
     ...requestHeaders.map((name) => requestFields[name])
       .map(({ field, ...parameter }) => ({ ...parameter, name: field, place: 'header' })),

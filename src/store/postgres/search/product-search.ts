@@ -25,15 +25,15 @@ import type { Value } from '../wire/values.ts';
 /** Changes that are read to find the products that they changed; beyond it, all are compared. */
 const RECENT_CHANGES = 10_000;
 
-/** As an index has them, whose entries begin with the seller. */
+/** The expression of the index, whose entries begin with the seller. */
 const HAS_PAIRS = `p.metadata IS NOT NULL
   AND ('{"' || p.seller_id::text || '":' || p.metadata || '}')::jsonb @>`;
 /**
- * Products that the index finds. The planner takes them for many, and would read all products of
- * the seller instead: LIMIT keeps it from doing so.
+ * Products that the index finds. The planner overestimates how many these are, and would read all
+ * products of the seller instead: LIMIT or OFFSET keeps it from doing so.
  */
 const BY_PAIRS = `SELECT p.* FROM product AS p WHERE ${HAS_PAIRS}`;
-/** Matches that are read by the index and sorted; more are found quickly in the sort order. */
+/** Up to this many matches are read by the index and sorted; more are soon found in sort order. */
 const FEW_MATCHES = 1_000;
 const COUNT_MATCHES = `SELECT count(*) AS matches FROM (${BY_PAIRS} $2::jsonb LIMIT $3) AS m
   WHERE m.seller_id = $1`;

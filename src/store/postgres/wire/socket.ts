@@ -85,6 +85,7 @@ async function readTlsOptions(server: Server): Promise<tls.ConnectionOptions> {
     servername: isIP(host) === 0 ? host : '',
     minVersion: 'TLSv1.2', ALPNProtocols: ['postgresql'],
     rejectUnauthorized: sslMode !== 'require',
+    // Not imported by name: see embed/supported-node.ts.
     ca: sslRootCert === 'system' ? tls.getCACertificates('system')
       : sslRootCert && await readFile(sslRootCert),
     cert: sslCert && await readFile(sslCert),

@@ -1,8 +1,8 @@
 /**
- * Deletes all rows of a seller that is disabled, in steps, so that no other write waits long. The
- * first step marks the seller, which can then not be enabled any more; each further one deletes
- * some rows, and the last one the seller. The next call continues an interrupted deletion.
- * The seller's audit log goes too, since it names people: the server's log keeps the id.
+ * Deletes all rows of a disabled seller, in steps, so that no other write waits long. The first
+ * step marks the seller, which can then no longer be enabled; each further one deletes some rows,
+ * and the last one the seller. The next call continues an interrupted deletion. The seller's audit
+ * log is deleted, too, since it names people: the server's log keeps the id.
  */
 import { AppError } from '../../../domain/error.ts';
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
@@ -22,7 +22,7 @@ const LARGE_TABLES: readonly (readonly [table: string, column: string, rows: num
   ['import', 'id', PRUNE_STEP_CHANGES],
   ['key_usage', 'hour', PRUNE_STEP_CHANGES],
 ];
-/** The others, each after those that refer to it; and what was added since the large ones. */
+/** All tables, each after those that refer to it; the large ones again, for rows added since. */
 const TABLES = [
   ...LARGE_TABLES.map(([table]) => table), 'webhook', 'recovery_code', 'passkey', 'session',
   'account_email', 'account', 'invitation', 'column_mapping', 'saved_filter', 'api_key',
@@ -36,7 +36,7 @@ interface DeletionStep {
   readonly isDone: boolean;
 }
 
-/** @param ownTables Those that only this engine has. */
+/** @param ownTables Tables with rows of sellers that only this engine has. */
 export function sellerDeletionMutations(sql: Sql, audit: AuditLog, ownTables: readonly string[]) {
   const find = sql.prepare('SELECT position, disabled_at FROM seller WHERE id = :sellerId');
   const findDeleted = prepareFindDeleted(sql);
@@ -91,7 +91,7 @@ export function prepareFindDeleted(sql: Sql) {
   };
 }
 
-/** For what is written without reading the seller, which may have been deleted since. */
+/** For mutations that do not read the seller, which may have been deleted since the request. */
 export function prepareAssertSeller(sql: Sql) {
   const find = sql.prepare('SELECT id FROM seller WHERE id = :sellerId');
   /** @throws AppError `not_found` */

@@ -35,7 +35,7 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
     UPDATE seller SET low_stock = coalesce(:lowStock, low_stock),
       two_factor_required = coalesce(:twoFactor, two_factor_required)
     WHERE id = :sellerId`);
-  const claimExternalId = prepareClaimExternalId(sql);
+  const assignExternalId = prepareAssignExternalId(sql);
   const findDeleted = prepareFindDeleted(sql);
   const endSessions = sql.prepare('DELETE FROM session WHERE seller_id = :sellerId');
 
@@ -52,7 +52,7 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
         const row = await insert.get({ id, name, externalId, currency: code, decimals, at });
         if (!row) continue;
         const created = mapSeller(row);
-        if (externalId != null) await claimExternalId(created.id, externalId);
+        if (externalId != null) await assignExternalId(created.id, externalId);
         await audit.start(created.id);
         return created;
       }
@@ -88,7 +88,7 @@ export function sellerUpdateMutations(sql: Sql, audit: AuditLog) {
   const update = sql.prepare(`
     UPDATE seller SET name = :name, external_id = :externalId WHERE id = :sellerId
     RETURNING ${SELLER_COLUMNS}`);
-  const claimExternalId = prepareClaimExternalId(sql);
+  const assignExternalId = prepareAssignExternalId(sql);
   return {
     async updateSeller([sellerId, patch], at) {
       const row = await find.get({ sellerId });
@@ -96,7 +96,7 @@ export function sellerUpdateMutations(sql: Sql, audit: AuditLog) {
       const seller = mapSeller(row);
       const { name, externalId = null } = { ...seller, ...patch };
       if (name === seller.name && externalId === (seller.externalId ?? null)) return seller;
-      await claimExternalId(sellerId, externalId);
+      await assignExternalId(sellerId, externalId);
       const subject = `name ${name}, external id ${externalId ?? 'none'}`;
       await audit.add({ sellerId, type: 'seller_changed', subject }, at);
       return mapSeller(await update.get({ name, externalId, sellerId }) ?? {});
@@ -104,8 +104,8 @@ export function sellerUpdateMutations(sql: Sql, audit: AuditLog) {
   } satisfies Partial<MutationsOf<AccessStore>>;
 }
 
-/** Gives an external id to a seller, in place of its old one; null only takes that. */
-function prepareClaimExternalId(sql: Sql) {
+/** Replaces the external id of a seller; null only removes the old one. */
+function prepareAssignExternalId(sql: Sql) {
   const findOwner = prepareFindOwner(sql);
   const remove = sql.prepare('DELETE FROM seller_external_id WHERE seller_id = :sellerId');
   const insert = sql.prepare(`
@@ -123,7 +123,7 @@ function prepareClaimExternalId(sql: Sql) {
   };
 }
 
-/** The only look-up that knows no seller: of the one that has an external id; null is nobody's. */
+/** Finds the seller that has an external id, without knowing a seller; none has null. */
 function prepareFindOwner(sql: Sql) {
   const find = sql.prepare(`
     SELECT seller_id FROM seller_external_id WHERE external_id = :externalId`);
@@ -133,7 +133,7 @@ function prepareFindOwner(sql: Sql) {
   };
 }
 
-/** Most look-ups by an external id read one row: that of the seller that had it the last time. */
+/** Most lookups by external id read one row: that of the seller that had the id last time. */
 function prepareFindSeller(sql: Sql) {
   const find = sql.prepare(`SELECT ${SELLER_COLUMNS} FROM seller WHERE id = :sellerId`);
   const findNamed = sql.prepare(`
@@ -146,9 +146,9 @@ function prepareFindSeller(sql: Sql) {
       return row && mapSeller(row);
     }
     const externalId = reference;
-    const known = owners.get(externalId);
-    const row = (known === undefined ? undefined
-      : await findNamed.get({ sellerId: known, externalId }))
+    const lastOwner = owners.get(externalId);
+    const row = (lastOwner === undefined ? undefined
+      : await findNamed.get({ sellerId: lastOwner, externalId }))
       ?? await findNamed.get({ sellerId: await findOwner(externalId), externalId });
     if (!row) return undefined;
     const seller = mapSeller(row);

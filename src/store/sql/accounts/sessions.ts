@@ -12,7 +12,6 @@ const COLUMNS = `x.id, x.created_at, x.seen_at, x.lived_at, x.seen_lived_at, x.a
   x.user_agent`;
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';
 
-
 export function sessionMutations(sql: Sql, audit: AuditLog, lived: () => number) {
   const addSession = prepareInsertSession(sql, lived);
   // Checking a password takes time, and the user may have changed it since, to lock others out.

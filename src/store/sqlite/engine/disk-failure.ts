@@ -99,7 +99,7 @@ export function explainOpening(cause: unknown, folder: string): unknown {
     : new AppError('unavailable', `${folder} ${description}`, { cause });
 }
 
-/** Whether it is the folder, one above it or a file in it that an error says is missing. */
+/** Whether the path that an error names is the folder, one above it, or a file in it. */
 function isOnWay(error: unknown, folder: string): boolean {
   // The cast: what Node's errors have. That of a removed working directory has no path.
   const { path } = error as { readonly path?: string };

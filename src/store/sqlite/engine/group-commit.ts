@@ -133,7 +133,7 @@ export function acknowledgeUnlessLost(run: RunBatch, isLost: () => boolean): Run
   };
 }
 
-/** The WAL still has the rows of a seller that was deleted. A reader may prevent it. */
+/** Truncates the WAL, which still has the rows of deleted sellers, unless a reader prevents it. */
 function emptyWalAfterDeletions(db: DatabaseSync, run: RunBatch): RunBatch {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
   return async (batch) => {

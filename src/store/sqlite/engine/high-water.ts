@@ -29,10 +29,10 @@ export function readMark(db: DatabaseSync) {
   };
 }
 
-/** Of sellers that were deleted: with them, the number of changes only grows. */
+/** Changes of deleted sellers: with them, the total never decreases. */
 const COUNT_DELETED = 'SELECT coalesce(sum(position), 0) AS changes FROM deleted_seller';
 
-/** How many changes all sellers have made. Not filtered by seller_id. */
+/** How many changes all existing sellers have made. Not filtered by seller_id. */
 export function countChanges(db: DatabaseSync): number {
   const row = db.prepare('SELECT coalesce(sum(position), 0) AS changes FROM seller').get() ?? {};
   return readInteger(row, 'changes');

@@ -114,7 +114,7 @@ export class Projection {
     }
   }
 
-  /** Deletes some products of a seller, and at last the seller; returns whether more is left. */
+  /** Deletes some products of a seller, and finally the seller; returns whether more is left. */
   forget(sellerId: SellerId): boolean {
     this.#db.exec('BEGIN IMMEDIATE');
     try {

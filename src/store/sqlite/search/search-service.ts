@@ -144,7 +144,7 @@ export class SearchService {
     }
   }
 
-  /** One step at a time; also merges all of the text index, so that it forgets the words. */
+  /** One step at a time. Merges the whole text index, which has the deleted words until then. */
   async #forget(sellerId: SellerId): Promise<null> {
     try {
       const { db, projection } = this.#open;

@@ -65,7 +65,7 @@ export class Search {
     },
   };
 
-  /** Deletes what the projection has of a seller that is marked as deleted. */
+  /** Deletes the products of a seller that is marked as deleted from the projection. */
   async forget(sellerId: SellerId): Promise<void> {
     await this.#send({ kind: 'forget', sellerId });
   }
