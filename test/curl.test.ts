@@ -15,7 +15,7 @@ import { makeTables } from './transfer/workbook/make-workbook.ts';
 const ROOT = join(import.meta.dirname, '..');
 const BLOCK = /^```sh\n(.*?)^```/gms;
 const HEADER = 'sku,name,category,price,stock\n';
-/** Before what the examples read of the past, so that there is something. */
+/** Before the times in the examples, so that the catalogue already has products then. */
 const LONG_AGO = Date.parse('2026-10-15T00:00:00Z');
 /** Enough changes for `at=1200`. */
 const ROWS = Array.from({ length: 1_250 }, (_, n) => `OLD-${n},Mug,Kitchen,12,${n % 2}\n`);

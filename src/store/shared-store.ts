@@ -47,8 +47,8 @@ export async function openSharedStore(
     const entry = findEntry(id, folder) ?? openFirst(id, folder, clock);
     if (!entry.closing) {
       if (entry.clock === clock) return share(entry);
-      throw alreadyOpen(folder, 'with another `clock`. Pass the same function, or close what has '
-        + 'it open first');
+      throw alreadyOpen(folder, 'with another `clock`. Pass the same function, or first close the '
+        + 'shops and stores that use it');
     }
     await entry.closing.catch(() => {}); // the call that closes it gets the error
   }
@@ -59,7 +59,7 @@ function findEntry(id: string, folder: string): OpenFolder | undefined {
   const entry = listOpenFolders().get(id);
   if (entry && entry.version !== VERSION) {
     throw alreadyOpen(folder, `by version ${entry.version} of seller-product-api, and this is `
-      + `version ${VERSION}. Close what has it open, or restart the process`);
+      + `version ${VERSION}. Close the shops and stores that use it, or restart the process`);
   }
   // The folder may have been removed while it was open, and another one has its inode.
   const isSame = entry?.fileId === undefined || entry.fileId === findCatalogueId(folder);

@@ -1,7 +1,7 @@
 /**
- * Many sellers: what a host pays for a seller in one shop, and for a shop of its own for each of
- * some sellers. Each case is a process of its own, which creates the sellers with a product each,
- * ends, and is measured when it opens the shops again.
+ * Many sellers: the cost of one more seller in one shop, and of many shops with few sellers. Each
+ * case creates sellers with a product each in one process, and measures another process that opens
+ * the shops again.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The values of flags: each is checked in its own words, before a command does anything. */
+/** The values of flags, which are checked before a command does anything. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Flag, listFlags, placeholderOf } from '../../src/cli/command.ts';

@@ -1,4 +1,4 @@
-/** Options of the client's methods: none is ignored, and those that travel have the API's names. */
+/** Options of the client's methods: none is ignored, and sent ones have the names of the API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
@@ -31,7 +31,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   changes: [[]],
 };
 
-/** Values of options that no other value has; the others travel, and take any text. */
+/** Values of options that do not take any text; the others are sent. */
 const VALUES: Readonly<Record<string, unknown>> = {
   signal: AbortSignal.timeout(60_000), timeoutMs: 1_000, retries: 0, onResponse: () => {},
   onPosition: () => {}, ifMatch: 1, createOnly: true, isGzip: true, live: false, after: 0,

@@ -1,4 +1,4 @@
-/** A data folder is open once in a process: shops on it share a store, whatever their code. */
+/** A process opens a data folder once: its shops share a store, also after hot reload. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ test('names the option that differs, and the remedy', async (t) => {
       await assert.rejects(call(), {
         code: 'unavailable',
         message: `This process has ${folder} open with another \`clock\`. Pass the same function, `
-          + 'or close what has it open first.',
+          + 'or first close the shops and stores that use it.',
       });
     }
   }
@@ -73,7 +73,7 @@ test('names both versions of the package, if another one has the folder open', a
   await assert.rejects(createShop({ folder }), {
     code: 'unavailable',
     message: `This process has ${folder} open by version 9.9.9 of seller-product-api, and this is `
-      + `version ${VERSION}. Close what has it open, or restart the process.`,
+      + `version ${VERSION}. Close the shops and stores that use it, or restart the process.`,
   });
 });
 

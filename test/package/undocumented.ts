@@ -1,4 +1,4 @@
-/** Lists what the declarations of a package promise without a comment, which editors show. */
+/** Lists the public declarations of a package that have no comment for editors to show. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

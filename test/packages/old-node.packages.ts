@@ -1,6 +1,6 @@
 /**
- * The package on releases of Node before the oldest supported one, which npm has as packages: the
- * server says what it needs, and programs can still call the API and verify webhook messages.
+ * The package on unsupported older releases of Node, which npm has as packages: the server says
+ * which Node it needs, and programs can still call the API and verify webhook messages.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

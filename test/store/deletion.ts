@@ -1,6 +1,6 @@
 /**
- * Deletes one of two sellers that have some of everything: no table and no file keeps anything of
- * it but its id, and the other one keeps all.
+ * Deletes one of two sellers that have rows in every table: no table and no file keeps anything of
+ * it but its id, its number of changes and the time, and the other seller keeps everything.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -95,10 +95,10 @@ const operations = groupOperations(tag, {
   },
   lookUp: {
     id: 'lookUpProducts',
-    summary: 'Look up many products at once',
-    description: 'Each query has one of `sku`, `id`, `barcode` and `metadata`. Returns the '
-      + 'products that match each, archived ones included, in the order of the queries: an array '
-      + 'for each, all read at one position. Writes nothing.',
+    summary: 'Look up many products',
+    description: 'Each query has one of `sku`, `id`, `barcode` and `metadata`. Returns an array '
+      + 'for each query, in the order sent, with the products that match, archived ones included. '
+      + 'All are read at one position. Writes nothing.',
     query: lookupParameters,
     request: jsonOf('ProductLookup', {
       queries: [{ sku: product.sku }, { metadata: { erp_id: '10473' } }],

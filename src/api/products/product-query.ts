@@ -61,7 +61,7 @@ export const productListParameters = {
       propertyNames: { minLength: 10, maxLength: 9 + METADATA_NAME_LIMIT_CODE_POINTS },
     },
     parse: parsePair, example: { 'metadata.erp_id': '10473' },
-    description: 'Pairs that the metadata have, each as a parameter of its own: '
+    description: 'Pairs that the metadata must have, each as a separate parameter: '
       + '`metadata.erp_id=10473`.',
   },
   price_min: { ...price, description: 'The lowest price.', example: 10 },

@@ -53,7 +53,7 @@ export const FILTERS: Flags = {
   barcode: { value: 'GTIN', help: 'only products with this barcode' },
   metadata: { value: 'NAME=VALUE', help: 'only products with this pair of metadata' },
   archived: {
-    choices: ['false', 'true', 'any'], help: 'true: only archived products; any: these, too',
+    choices: ['false', 'true', 'any'], help: 'true: only archived products; any: all products',
   },
   'price-min': { value: 'PRICE', help: 'only products with at least this price' },
   'price-max': { value: 'PRICE', help: 'only products with at most this price' },

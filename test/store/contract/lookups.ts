@@ -1,4 +1,4 @@
-/** The contract of a store: metadata as a filter, and look-ups of many products at once. */
+/** The contract of a store: metadata as a filter, and lookups of many products. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseProductPatch } from '../../../src/domain/catalogue/product.ts';
