@@ -22,7 +22,8 @@ import {
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
 import type { Actor } from '../write.ts';
-import { openTemporaryItems } from './temporary-database.ts';
+import { readText } from '../sql/sql.ts';
+import { openTables, openTemporaryItems } from './temporary-database.ts';
 
 type ImportQueries = Pick<
   HistoryQueries, 'findProducts' | 'findProductsBySku' | 'findSeller' | 'listBarcodeOwners'>;
@@ -33,8 +34,7 @@ export function openImportDryRun(
 ): ImportDryRun {
   const { sellerId } = actor;
   const earlierProducts = openTemporaryItems<NewProduct>();
-  /** The SKUs of products that got a barcode from an earlier row. */
-  const earlierSkus = openTemporaryItems<readonly Sku[]>();
+  const earlierOwners = openBarcodeOwners();
 
   function tryRow(
     row: ProductRow, before: NewProduct | undefined, isRejected: IsRejected | undefined,
@@ -44,9 +44,9 @@ export function openImportDryRun(
     if (before && isSameProduct(before, product)) return 'unchanged';
     if (isRejected?.(before, product)) return 'rejected';
     earlierProducts.set(product.sku, product);
-    if (product.barcode && product.barcode !== before?.barcode) {
-      const gtin = String(toGtin(product.barcode));
-      earlierSkus.set(gtin, [...earlierSkus.find(gtin) ?? [], product.sku]);
+    if (product.barcode !== before?.barcode) {
+      if (product.barcode) earlierOwners.set(product.sku, toGtin(product.barcode));
+      else earlierOwners.remove(product.sku);
     }
     return before ? 'updated' : 'created';
   }
@@ -63,7 +63,7 @@ export function openImportDryRun(
       const barcodes = nameByBarcode((gtin): readonly Pick<NewProduct, 'sku'>[] => {
         const group = byGtin.get(gtin) ?? [];
         if (group.length > BARCODE_PRODUCTS_NAMED_LIMIT) return group;
-        const earlier = earlierSkus.find(String(gtin)) ?? [];
+        const earlier = earlierOwners.list(gtin);
         return [...new Set([...group.map(({ sku }) => sku), ...earlier])]
           .flatMap((sku) => find(sku) ?? [])
           .filter(({ barcode }) => barcode && toGtin(barcode) === gtin);
@@ -84,8 +84,26 @@ export function openImportDryRun(
     },
     async close() {
       earlierProducts.close();
-      earlierSkus.close();
+      earlierOwners.close();
     },
+  };
+}
+
+/** The products that got a barcode from earlier rows; of many with the same one, the first. */
+function openBarcodeOwners() {
+  const db = openTables(`
+    CREATE TABLE owner (sku TEXT PRIMARY KEY, gtin INTEGER NOT NULL) STRICT;
+    CREATE INDEX owner_gtin ON owner (gtin)`);
+  const insert = db.prepare('INSERT OR REPLACE INTO owner (sku, gtin) VALUES (?, ?)');
+  const remove = db.prepare('DELETE FROM owner WHERE sku = ?');
+  const list = db.prepare(`
+    SELECT sku FROM owner WHERE gtin = ? ORDER BY rowid LIMIT ${BARCODE_PRODUCTS_NAMED_LIMIT + 1}`);
+  return {
+    set: (sku: Sku, gtin: number) => void insert.run(sku, gtin),
+    remove: (sku: Sku) => void remove.run(sku),
+    // The cast: `set` wrote it.
+    list: (gtin: number) => list.all(gtin).map((row) => readText(row, 'sku') as Sku),
+    close: () => db[Symbol.dispose](),
   };
 }
 
