@@ -29,7 +29,7 @@ const TABLES = [
   'seller_external_id', 'audit_event', 'audit_segment',
 ];
 
-interface DeletionStep {
+export interface DeletionStep {
   /** When the deletion began, in milliseconds since 1970. */
   readonly deletedAt: number;
   /** Whether nothing is left. */

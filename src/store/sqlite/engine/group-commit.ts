@@ -19,6 +19,7 @@ import {
 } from '../../rules/mutations/registry.ts';
 import { withChecks } from '../../rules/review.ts';
 import { StockLevelCache } from '../../rules/stock-levels.ts';
+import type { DeletionStep } from '../../sql/access/seller-deletion.ts';
 import { readInteger } from '../../sql/sql.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
 import { sharedMutations } from '../../sql/shared.ts';
@@ -133,13 +134,17 @@ export function acknowledgeUnlessLost(run: RunBatch, isLost: () => boolean): Run
   };
 }
 
-/** Truncates the WAL, which still has the rows of deleted sellers, unless a reader prevents it. */
+/** Truncates the WAL, which still has rows of a deleted seller, unless a reader prevents it. */
 function emptyWalAfterDeletions(db: DatabaseSync, run: RunBatch): RunBatch {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
   return async (batch) => {
     const outcomes = await run(batch);
-    const isDeletion = batch.calls.some(({ name }) => name === 'deleteSeller');
-    if (isDeletion) attempt(() => checkpoint.get() !== undefined);
+    const isDeleted = batch.calls.some(({ name }, index) => {
+      const outcome = outcomes[index];
+      // The cast: it is the outcome of this mutation.
+      return name === 'deleteSeller' && outcome?.isDone && (outcome.value as DeletionStep).isDone;
+    });
+    if (isDeleted) attempt(() => checkpoint.get() !== undefined);
     return outcomes;
   };
 }
