@@ -71,7 +71,7 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 const FINAL = /ENOTFOUND|BLOCKED|CERT|SIGNATURE|ALTNAME|TLS|SSL|EPROTO|HPE_/;
 
 /** Browsers send no stream, or not over HTTP/1.1: there, a body is sent as a whole. */
-const IS_PAGE = 'location' in globalThis;
+const IS_PAGE = Boolean(Reflect.get(globalThis, 'location')); // Deno has one that is undefined
 
 /** Without a key, for what needs none. */
 type OpenOptions = Omit<TransportOptions, 'key'> & Partial<Pick<TransportOptions, 'key'>>;

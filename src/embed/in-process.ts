@@ -5,7 +5,7 @@
  */
 import { addAbortListener, EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import { authorize, findProgramCaller, type HostCaller } from '../api/authenticate.ts';
+import { findProgramCaller, type HostCaller } from '../api/authenticate.ts';
 import type { ApiRequest as RouteRequest } from '../api/route.ts';
 import type { AppContext } from '../app-context.ts';
 import { ApiError, createApiError, parseObject, toProblem } from '../client/errors.ts';
@@ -42,13 +42,13 @@ async function dispatch(
 ): Promise<Reply> {
   const { router, store, streams } = context;
   const { method, path, query = {}, headers = {}, idempotencyKey, body } = request;
+  if (context.inFlight.closing.aborted) throw shopClosed();
   const { route, parameters } = router.find(method, path);
   if (route.scopes === undefined) throw new AppError('not_found', `${path} is not for sellers.`);
   const findCaller = () => findProgramCaller(store, host, '');
   const caller = await findCaller();
-  const scopes = route.scopes;
-  const reauthorize = async (): Promise<void> =>
-    authorize(await findCaller(), scopes);
+  // It has all scopes, so it can only be disabled.
+  const reauthorize = async (): Promise<void> => void await findCaller();
   const mediaType = headers['content-type'] ?? '';
   const content = body?.() ?? '';
   const routeRequest: RouteRequest = {
@@ -95,7 +95,6 @@ class Call extends EventEmitter {
     super();
     const { signal } = request;
     const { inFlight } = context;
-    if (inFlight.closing.aborted) throw shopClosed();
     this.#context = context;
     this.#request = request;
     this.#ending.defer(inFlight.begin(() => this.#cut(new AppError('unavailable', CUT))));

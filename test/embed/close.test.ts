@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { UnavailableError } from '../../src/client/errors.ts';
 import type { ImportProduct } from '../../src/client/product.ts';
 import { AppError } from '../../src/domain/error.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
@@ -87,6 +88,9 @@ test('rejects every call after it is closed', async () => {
       assert.ok(error instanceof AppError, `${String(use)}: ${String(error)}`);
       return error.code === 'unavailable';
     });
+  }
+  for (const use of [() => api.products.create(MUG), () => shop.as(id).products.get('prd_1')]) {
+    await assert.rejects(use, UnavailableError);
   }
   const request = new Request('http://shop.test/api/v1/products');
   assert.equal((await shop.fetch(request)).status, 503);
