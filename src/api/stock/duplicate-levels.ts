@@ -125,10 +125,10 @@ export class DuplicateLevels {
     }
   }
 
-  #decideLevel(row: StockRow, sku: string, { levels, rejected, repeated }: Lines): StockRow {
+  #decideLevel(row: StockRow, sku: Sku, { levels, rejected, repeated }: Lines): StockRow {
     const { line, entry } = row;
     const faulty = this.#choice === 'sum' && explainFaulty(rejected.find(sku), this.#unknownLine);
-    if (faulty) return reject(row, faulty);
+    if (faulty) return reject(row, faulty, sku);
     const isAll = this.#choice === 'reject_all';
     const previousLine = levels.note(sku, line)?.line ?? (isAll ? repeated.find(sku) : undefined);
     if (previousLine === undefined || !('change' in entry)) return row;
@@ -139,8 +139,8 @@ export class DuplicateLevels {
     }
     const { set = 0, ...others } = entry.change;
     return this.#choice === 'last' ? row
-      : this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } }
-      : reject(row, explainDuplicate(previousLine));
+      : this.#choice === 'sum' ? { ...row, entry: { ...entry, change: { ...others, adjust: set } } }
+      : reject(row, explainDuplicate(previousLine), sku);
   }
 
   /** What a row names besides its SKU; if it has one, only sums of all rows need the rest. */
@@ -170,8 +170,8 @@ export async function readNamed(
 /** The level is added to those of this product, even if its barcode becomes that of another one. */
 function nameBySku(row: StockRow, sku: Sku): StockRow {
   if (!('change' in row.entry) || row.entry.change.barcode === undefined) return row;
-  const { barcode: _, ...change } = row.entry.change;
-  return { ...row, entry: { change: { ...change, sku } } };
+  const { barcode, ...change } = row.entry.change;
+  return { ...row, entry: { change: { ...change, sku }, reference: { barcode } } };
 }
 
 function referenceOf(entry: SentChange): ProductReference {
@@ -188,8 +188,9 @@ export function isDuplicate({ entry }: StockRow): boolean {
   return 'issues' in entry && entry.issues.some(({ code }) => code === 'duplicate');
 }
 
-function reject(row: StockRow, issue: Issue): StockRow {
-  return { ...row, entry: { issues: [issue], reference: referenceOf(row.entry) } };
+function reject({ entry, ...row }: StockRow, issue: Issue, sku: Sku): StockRow {
+  const reference = { ...entry.reference ?? referenceOf(entry), sku };
+  return { ...row, entry: { issues: [issue], reference } };
 }
 
 /** For a rejected row of a product whose other rows are rejected with it. */

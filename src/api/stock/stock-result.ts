@@ -31,7 +31,7 @@ export class StockTally {
     const result = 'change' in entry ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
     const { status, previous, stock, position } = result;
-    const reference = 'change' in entry ? entry.change : entry.reference;
+    const reference = entry.reference ?? ('change' in entry ? entry.change : undefined);
     // The product of a mismatch is another one.
     const { id, sku } = isMismatch(result) ? INVALID : result;
     const shownId = id === undefined ? reference?.id : formatProductId(this.#sellerId, id);

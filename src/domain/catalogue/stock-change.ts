@@ -152,9 +152,12 @@ const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =
 /** How a change identifies its product. */
 export type ProductReference = Pick<StockChange, 'sku' | 'id' | 'barcode'>;
 
-/** A valid change; or the errors of an invalid one, and the product that it names. */
+/**
+ * A valid change, and how it was sent to name its product, if that differs; or the errors of an
+ * invalid one, and the product that it names.
+ */
 export type SentChange =
-  | { readonly change: StockChange }
+  | { readonly change: StockChange; readonly reference?: ProductReference }
   | { readonly issues: readonly Issue[]; readonly reference?: ProductReference };
 
 /** Optimised for thousands of changes per request. `hasSource`: whether `sequence` is allowed. */

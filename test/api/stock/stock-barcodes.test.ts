@@ -114,8 +114,14 @@ test('finds the rows of a product under its SKU and its barcode', async (t) => {
   ]);
   assert.deepEqual(rejected.last.summary.duplicate_rows,
     [{ line: 3, sku: 'C', previous_line: 2 }, { line: 6, sku: 'D', previous_line: 5 }]);
+  assert.deepEqual(rejected.rows.map(({ sku, barcode }) => [sku, barcode]), [
+    ['C', undefined], ['C', CASE], [null, UPC], ['D', undefined], ['D', '00000096385074'],
+  ]);
   const summed = await sendCsv(seller, body, 'duplicates=sum');
   assert.equal(summed.last.summary.duplicates, 2);
+  assert.deepEqual(summed.rows.map(({ sku, barcode }) => [sku, barcode]), [
+    ['C', undefined], ['C', CASE], [null, UPC], ['D', undefined], ['D', '00000096385074'],
+  ]);
   assert.deepEqual(await readStocks(seller), { A: 5, B: 5, C: 3, D: 8, E: 5 });
   const unknown = `sku,ean,stock\nA,,1\n,${UPC},3\nC,,4\n`;
   const whole = await sendCsv(seller, unknown, 'duplicates=sum_all');
