@@ -40,6 +40,7 @@ export function makeImportParts(record: NewImport) {
 
 /** Collects the results. */
 export interface BatchReport<Row, Written> {
+  readonly isDryRun: boolean;
   /** Counts a batch, and returns the lines for its rows. */
   add(batch: WrittenBatch<Row, Written>): string;
   /** @param isComplete Whether the stream reached its end. */
@@ -121,7 +122,9 @@ async function* renderReport<Row, Written>(
     yield formatLine({ summary: batchReport.summarise(true) });
   } catch (error) {
     const { detail, ...problem } = describeProblem(error, report);
-    const hint = 'The summary counts the results until then. Changes already written stay.';
+    const hint = 'The summary counts the results until then. '
+      + (batchReport.isDryRun ? 'This was a dry run: nothing was changed.'
+        : 'Changes already written stay.');
     const summary = batchReport.summarise(false);
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   }

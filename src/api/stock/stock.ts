@@ -238,13 +238,14 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
 
 function createReport(
   { caller }: ApiRequest, reader: StockReader, duplicates: DuplicateLevels,
-  { report, complete: isStocktake }: StreamOptions,
+  { report, complete: isStocktake, dry_run: isDryRun }: StreamOptions,
 ): BatchReport<StockRow, WrittenStock> {
   const reportsAll = report === 'all';
   const tally = new StockTally(caller.sellerId);
   let { position } = caller;
   let importId: ImportId | undefined;
   return {
+    isDryRun,
     add({ rows, written }) {
       position = written?.position ?? position;
       importId ??= written?.importId;

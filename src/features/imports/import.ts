@@ -4,8 +4,8 @@
  */
 import type { Caller } from '../../domain/access/caller.ts';
 import { findOtherMember } from '../../domain/catalogue/product.ts';
+import { AppError } from '../../domain/error.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
-import { authorize } from '../../api/authenticate.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -54,7 +54,8 @@ export async function importProducts(request: ApiRequest, services: Services): P
   }
   const isPricesOnly = !caller.scopes.includes('products:write');
   if (isPricesOnly && options.mode !== 'update') {
-    authorize(caller, ['products:write'], ' for an import without mode=update');
+    throw new AppError('scope_missing', 'The scope prices:write permits imports with mode=update '
+      + 'only. Add mode=update, or use a key with the scope products:write.');
   }
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
@@ -69,7 +70,7 @@ export async function importProducts(request: ApiRequest, services: Services): P
         : createWriteTarget(store, caller, options.mode, {
           fileName: options.file_name, key: idempotencyKey,
         }),
-      batchReport: startReport(reader, duplicates, caller, options.report === 'all'),
+      batchReport: startReport(reader, duplicates, caller, options),
     };
   });
 }
@@ -129,14 +130,16 @@ const WORDS: AdviceWords = {
 /** Counts the outcomes of rows, and formats their lines and the summary. */
 function startReport(
   reader: RowReader, duplicates: DuplicateRows, { sellerId, position: startPosition }: Caller,
-  reportsAll: boolean,
+  { report, dry_run: isDryRun }: Pick<ImportOptions, 'report' | 'dry_run'>,
 ): BatchReport<ImportRow, ImportedProducts> {
+  const reportsAll = report === 'all';
   const counts = startCounts();
   const causes = new RejectionCauses();
   const notes = new RowNotes(reader);
   let position = startPosition;
   let importId: ImportId | undefined;
   return {
+    isDryRun,
     add(batch) {
       position = batch.written?.position ?? position;
       importId ??= batch.written?.importId;

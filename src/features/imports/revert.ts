@@ -63,7 +63,7 @@ export async function revertChanges(call: ApiRequest, services: Services): Promi
   };
   return reportBatches(call.openStream, services, (guard) => ({
     batches: runRevert(services, toWriteContext(call), request, guard),
-    batchReport: startReport(call.caller),
+    batchReport: startReport(call.caller, request.isDryRun),
   }));
 }
 
@@ -98,13 +98,14 @@ const WAYS_OUT: Readonly<Record<RevertConflict, string>> = {
 
 /** Counts the outcomes, and formats their lines and the summary. */
 function startReport(
-  { sellerId, position: startPosition }: Caller,
+  { sellerId, position: startPosition }: Caller, isDryRun: boolean,
 ): BatchReport<RevertedProduct, Progress> {
   const counts = { restored: 0, deleted: 0, recreated: 0, unchanged: 0, conflicts: 0 };
   const conflicts = new Map<RevertConflict, number>();
   let position = startPosition;
   let importId: ImportId | undefined;
   return {
+    isDryRun,
     add({ rows, written }) {
       importId = written?.importId;
       let lines = '';

@@ -141,9 +141,9 @@ export function findRejection(
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
   const inStock = missing + countInStock(namedLevels);
-  if (isOverZeroLimit(missing, inStock, completion.zeroLimitPercent)) return 'zero_limit';
+  // First, since a change that does not say which product it means adds to the missing ones.
   if (missing > 0) assertDistinct(changes, evaluated);
-  return undefined;
+  return isOverZeroLimit(missing, inStock, completion.zeroLimitPercent) ? 'zero_limit' : undefined;
 }
 
 function assertDistinct(
@@ -152,7 +152,7 @@ function assertDistinct(
   const unknown = new Map<string, Sku>();
   for (const [index, { status, sku }] of results.entries()) {
     const { barcode } = changes[index] ?? {};
-    if (barcode !== undefined && isUnidentified(status)) throw unclearBarcode(barcode);
+    if (barcode !== undefined && isUnidentified(status)) throw unclearBarcode(barcode, status);
     if (status !== 'not_found' || typeof sku !== 'string') continue;
     const reason = explainUnknownSku(sku);
     if (reason !== undefined) throw unclearSku(describe(sku), NOTHING, { reason });
@@ -172,11 +172,11 @@ export function isUnidentified(status: StockStatus): boolean {
   return status === 'not_found' || status === 'ambiguous';
 }
 
-function unclearBarcode(barcode: string): AppError {
-  const remedy = 'Name the product by its SKU, or give this barcode to it alone, and send the '
-    + 'stocktake again.';
+function unclearBarcode(barcode: string, status: StockStatus): AppError {
+  const owners = status === 'ambiguous' ? 'Several products have' : 'No product has';
   return new AppError('sync_refused',
-    `${describe(barcode)} does not identify its product, so ${NOTHING}. ${remedy}`);
+    `${describe(barcode)} does not identify its product, so ${NOTHING}. ${owners} this barcode. `
+    + 'Name the product by its SKU, and send the stocktake again.');
 }
 
 function describe(name: string): string {

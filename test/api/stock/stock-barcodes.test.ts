@@ -134,6 +134,8 @@ test('zeroes nothing in a stream with a barcode that is not that of one product'
     for (const barcode of [UPC, UNKNOWN, '123']) {
       const { last } = await sendCsv(seller, `ean,stock\n${CASE},6\n${barcode},2\n`, query);
       assert.match(last.problem.detail, /Line 3 does not identify its product, so no product was/);
+      assert.match(last.problem.detail, query.endsWith('dry_run=true')
+        ? /This was a dry run: nothing was changed\.$/ : /Changes already written stay\.$/);
     }
     // One that is invalid may be of any product.
     const { last } = await sendCsv(seller, `ean,stock\n${CASE},6\n${OTHER},-2\n`, query);
@@ -153,10 +155,17 @@ test('rejects a stocktake in JSON with an invalid change by barcode', async (t) 
     assertProblem(answer, 400, 'invalid-data');
     assert.match(faultsOf(answer).join(), /^\/changes\/0/);
   }
-  const ambiguous = { changes: [{ barcode: UPC, set: 1 }], complete: true, force: true };
-  const answer = await sendStock(seller, ambiguous);
-  assertProblem(answer, 409, 'sync-refused');
-  assert.match(answer.json().detail, /"012345678905" does not identify its product, so nothing/);
+  for (const [barcode, says] of [
+    [UPC, /"012345678905" does not identify its product, so nothing was .*\. Several products/],
+    [UNKNOWN, /does not identify its product, so nothing was changed\. No product has this barc/],
+  ] as const) {
+    for (const force of [true, false]) { // without it, too many products would be set to 0
+      const stocktake = { changes: [{ barcode, set: 1 }], complete: true, force };
+      const answer = await sendStock(seller, stocktake);
+      assertProblem(answer, 409, 'sync-refused');
+      assert.match(answer.json().detail, says);
+    }
+  }
   assert.deepEqual(await readStocks(seller), { A: 5, B: 5, C: 5, D: 5, E: 5 });
 });
 

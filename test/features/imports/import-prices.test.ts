@@ -68,7 +68,7 @@ test('rejects an import that may create products', async (t) => {
   const { send, list } = await prepare(t);
   for (const query of ['', '?mode=upsert', '?mode=create', '?mode=create&dry_run=true']) {
     const { detail } = assertProblem(await send(query, 'sku,price\nA,2\n'), 403, 'scope-missing');
-    assert.match(detail, /products:write for an import without mode=update/);
+    assert.match(detail, /^The scope prices:write permits imports with mode=update only\. Add/);
   }
   assert.deepEqual(await list(), [['A', 1, 5], ['B', 1, 5], ['C', 1, 5]]);
 });
