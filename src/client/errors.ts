@@ -252,10 +252,16 @@ export function spellIssue(issue: Issue): Issue {
   };
 }
 
-/** A text of the server; in it, `short_rows=blank` and `zero_limit` are options. */
+/**
+ * A text of the server; in it, `short_rows=blank` and `zero_limit` are options. What is in quotes
+ * is data, unless it is the name of an option alone.
+ */
 export function spellOptions(text: string): string {
-  return text.replaceAll(/\b[a-z]+(?:_[a-z]+)+(?==)|\bzero_limit\b/g, toCamelCase);
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|\b[a-z]+(?:_[a-z]+)+(?==)|\bzero_limit\b/g, (part) =>
+    (part.startsWith('"') ? part.replace(OPTION_ALONE, toCamelCase) : toCamelCase(part)));
 }
+
+const OPTION_ALONE = /^"(?:(?:price|stock)_(?:min|max)|(?:updated|changed)_since|zero_limit)"$/;
 
 function toCamelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

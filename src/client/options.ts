@@ -57,7 +57,10 @@ const isScalar = (value: unknown): boolean =>
   || (value instanceof Date && !Number.isNaN(value.getTime()));
 
 export const TEXT: Check = [isText, 'a string'];
-export const OBJECT: Check = [(value) => isObject(value) && !Array.isArray(value), 'an object'];
+/** Not a `Map`, whose entries are no members. */
+export const OBJECT: Check = [
+  (value) => Object.prototype.toString.call(value) === '[object Object]', 'a plain object',
+];
 export const LIST: Check = [Array.isArray, 'an array'];
 export const FUNCTION: Check = [(value) => typeof value === 'function', 'a function'];
 export const INTEGER: Check = [Number.isSafeInteger, 'a whole number'];
@@ -92,8 +95,9 @@ export const PAIRS: Check = [
 ];
 /** Each pair travels, as a parameter of its own: `metadata.NAME`. */
 export const METADATA: Check = [
-  (value) => OBJECT[0](value) && Object.values(Object(value)).every(isText),
-  'an object of names and strings',
+  (value) => OBJECT[0](value) && Object.keys(Object(value)).length > 0
+    && Object.values(Object(value)).every(isText),
+  'an object of at least one name and string',
 ];
 /** An option that travels, and that the server validates. */
 export const SENT: Check = [
@@ -130,14 +134,17 @@ export function readCall<Options extends object>(
     (isValid(value) ? [] : [issue(`argument ${index + 1}`, `Must be ${expected}.`)]));
   issues.push(...findIssues(options, table));
   if (issues.length > 0) throw invalidArguments(method, issues);
-  // The casts: a table says what each option is.
-  const entries = Object.entries({ ...options });
-  const checks = table as Readonly<Record<string, Check>>;
+  // As they were checked: also inherited ones, and those of a class with getters.
+  const entries = Object.entries<Check>(table).flatMap(([name, check]) => {
+    const value: unknown = Reflect.get(options, name);
+    return value === undefined ? [] : [{ name, check, value }];
+  });
   return [
-    Object.fromEntries(entries.filter(([name]) => Object.hasOwn(REQUEST_OPTIONS, name))),
-    Object.fromEntries(entries.flatMap(([name, value]) => {
-      if (checks[name] === SENT) return [[toWireName(name), value]];
-      return checks[name] !== METADATA ? [] : Object.entries(Object(value)).map(([key, text]) =>
+    Object.fromEntries(entries.filter(({ name }) => Object.hasOwn(REQUEST_OPTIONS, name))
+      .map(({ name, value }) => [name, value])),
+    Object.fromEntries(entries.flatMap(({ name, check, value }) => {
+      if (check === SENT) return [[toWireName(name), value]];
+      return check !== METADATA ? [] : Object.entries(Object(value)).map(([key, text]) =>
         [`${name}.${key}`, text]);
     })),
   ];

@@ -185,6 +185,33 @@ test('has an option for every parameter of every route', async () => {
   ]);
 });
 
+test('sends options of a class or a prototype, and rejects a Map of members', async (t) => {
+  const server = await startServer(t);
+  const { key } = await server.makeSeller();
+  const shop = new SellerClient({ baseUrl: `http://127.0.0.1:${server.port}`, key });
+  await shop.products.create({ ...MUG, stock: 7 });
+  const byGetter = new class { get dryRun() { return true; } }();
+  for (const options of [byGetter, Object.create({ dryRun: true }) as { dryRun: boolean }]) {
+    await shop.stock.sync([{ sku: MUG.sku, set: 99 }], options);
+  }
+  assert.equal((await shop.products.get({ sku: MUG.sku })).stock, 7);
+  for (const metadata of [new Map([['erp', '1']]), new URLSearchParams('erp=1'), {}, new Date()]) {
+    // The cast: as a program in JavaScript calls it.
+    await assert.rejects(shop.products.listPage({ metadata } as object), InvalidDataError);
+  }
+  const patch = new Map([['price', 9]]) as object;
+  await assert.rejects(shop.products.patch({ sku: MUG.sku }, patch), InvalidDataError);
+});
+
+test('keeps the data of a seller in messages as they are', async (t) => {
+  const server = await startServer(t);
+  const { key } = await server.makeSeller();
+  const shop = new SellerClient({ baseUrl: `http://127.0.0.1:${server.port}`, key });
+  const product = { ...MUG, sku: 'red_mug=2' };
+  await shop.products.create(product);
+  await assert.rejects(shop.products.create(product), /the SKU "red_mug=2"/);
+});
+
 test('names options in messages of the server as the client does', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
