@@ -138,13 +138,29 @@ function isText(piece: unknown): piece is string | Uint8Array {
 const CHUNK_CHARACTERS = 65_536;
 const CHUNK_INTERVAL_MS = 20;
 
-async function* encode(
+/** The chunks of a body. If its reader ends early, the source is read no further. */
+function encode(
   pieces: Iterable<unknown> | AsyncIterable<unknown>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = { hasEnded: false };
+  const chunks = readChunks(pieces, reader);
+  return Object.assign(chunks, {
+    // The one of the generator waits for its next chunk.
+    return: () => {
+      reader.hasEnded = true;
+      return Object.getPrototypeOf(chunks).return.call(chunks);
+    },
+  });
+}
+
+async function* readChunks(
+  pieces: Iterable<unknown> | AsyncIterable<unknown>, reader: { readonly hasEnded: boolean },
 ): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();
   let text = '';
   let sentAt = performance.now();
   for await (const piece of pieces) {
+    if (reader.hasEnded) return;
     if (piece instanceof Uint8Array) {
       yield piece;
       continue;

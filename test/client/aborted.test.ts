@@ -1,6 +1,7 @@
 /** What the client does once the signal of a request is aborted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { SellerClient } from '../../src/client/index.ts';
 import { CSV_EXPORT } from '../cli/transfer/fake-server.ts';
 import { MUG, respond, serve, untilClosed } from './answers.ts';
@@ -41,6 +42,26 @@ for (const [stage, use] of Object.entries<
     assert.ok(requests.length <= 1);
   });
 }
+
+test('reads the source of an aborted import no further', { timeout: 10_000 }, async (t) => {
+  const { open } = await serve(t, () => {});
+  const stop = new AbortController();
+  const ended = Promise.withResolvers<number>();
+  const rows = async function* () {
+    let count = 0;
+    try {
+      for (; ; count += 1) {
+        yield MUG;
+        if (count === 2) stop.abort(new Error('enough'));
+        await setTimeout(5); // a slow source
+      }
+    } finally {
+      ended.resolve(count);
+    }
+  };
+  await assert.rejects(open().products.import(rows(), { signal: stop.signal }), /enough/);
+  assert.ok(await ended.promise < 100);
+});
 
 test('sends nothing once the signal is aborted, also between pages', async (t) => {
   const page = JSON.stringify({ products: [{ sku: 'A' }], next_cursor: 'more' });
