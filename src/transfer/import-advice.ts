@@ -90,7 +90,8 @@ export function adviseOn(
   if (isUnused && errors.length === 1 && isBlankSku) { // of Shopify, the error has a remedy
     return `${count(rows, 'has', 'have')} no SKU. ${words.nameColumns(['sku'])}`;
   }
-  if (errors.every((error) => error.pointer === '/barcode')) { // check digits differ
+  if (errors.every((error) =>
+    error.pointer === '/barcode' && /^(?:format|length)$/.test(error.code))) { // digits differ
     return `${count(rows, 'has', 'have')} a barcode that is no GTIN. Correct these barcodes, or `
       + 'remove them from the file to import the products without.';
   }

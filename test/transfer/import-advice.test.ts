@@ -57,6 +57,13 @@ test('offers to import products without barcodes that are no GTINs', () => {
     /^2 rejected rows have a barcode that is no GTIN\. .* remove them from the file/);
 });
 
+test('does not say that a barcode is wrong that none or several products have', () => {
+  for (const code of ['ambiguous', 'unknown']) {
+    const errors = [`/barcode ${code}`];
+    assert.doesNotMatch(advise([errors, errors]) ?? '', /no GTIN/);
+  }
+});
+
 test('gives advice if more than half of the rows were rejected for one cause', () => {
   const [stock, taken, unknown] = [['/stock blank'], ['/sku taken'], ['/sku unknown']];
   assert.equal(advise([]), undefined);
