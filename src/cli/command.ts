@@ -22,6 +22,8 @@ export interface Flag {
   readonly isList?: boolean;
   /** The least and the largest whole number that it takes, if it takes a number. */
   readonly range?: readonly [least: number, largest?: number];
+  /** Whether it may be given several times: its values are lines of one text. */
+  readonly isRepeated?: boolean;
   /** Whether the environment variable `SELLER_API_...` can set it too. */
   readonly isSetting?: boolean;
 }
@@ -265,12 +267,18 @@ function parse(flags: Flags, args: readonly string[]) {
     }
     const isFlag = value?.startsWith('-') && !inlineValue && !flag.choices?.includes(value);
     if (!value || isFlag) throw lacksValue(name, flag, value, flags);
-    if (!flag.isSetting && Object.hasOwn(values, name)) {
-      throw new UsageError(`${rawName} is given twice.`);
-    }
-    values[name] = unmark(value);
+    values[name] = joinValues(rawName, flag, values[name], unmark(value));
   }
   return { positionals: positionals.map(unmark), values };
+}
+
+/** @throws UsageError for a flag that must not be given twice */
+function joinValues(
+  name: string, { isSetting, isRepeated }: Flag, earlier: string | undefined, value: string,
+): string {
+  if (earlier === undefined || isSetting) return value;
+  if (isRepeated) return `${earlier}\n${value}`;
+  throw new UsageError(`${name} is given twice.`);
 }
 
 function unmark(text: string): string {

@@ -173,9 +173,10 @@ test('says what an interrupted revert restored, and how to continue it', async (
 test('says how many products were deleted, and finishes the one in flight', async (t) => {
   const { promise: begun, resolve: onBegun } = Promise.withResolvers<() => void>();
   const url = await startFakeServer(t, (request, response) => {
-    const sku = request.url?.split('/').at(-1) ?? '';
     if (request.method === 'DELETE') return onBegun(() => response.writeHead(204).end());
-    response.end(JSON.stringify({ id: `prd_${sku}`, sku, name: `Mug ${sku}`, position: 1 }));
+    request.resume();
+    const results = ['A', 'B', 'C'].map((sku) => [{ id: `prd_${sku}`, sku, name: `Mug ${sku}` }]);
+    response.end(JSON.stringify({ results, position: 1 }));
   });
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const { child, out, notes, closed } =

@@ -5,7 +5,7 @@
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
   type NewProduct, NotFoundError, type Product, type ProductFieldName, type ProductLookup,
-  type ProductPatch, type ProductTarget, type SellerClient, type VersionOptions,
+  type ProductPatch, type SellerClient, type VersionOptions,
 } from '../../client/index.ts';
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
@@ -144,7 +144,8 @@ export const deleteProducts = remoteCommand({
       throw new UsageError('Name the products: either SKU... or --id ID,...');
     }
     const { products: client } = openClient(input);
-    const products = await findProducts(client, [...ids, ...skus.map((sku) => ({ sku }))]);
+    const products = await (ids.length > 0 ? findProducts(client, 'id', ids)
+      : findProducts(client, 'sku', skus));
     if (flags['if-match'] !== undefined && products.length > 1) {
       throw new UsageError('--if-match is for one product.');
     }
@@ -172,18 +173,14 @@ export const deleteProducts = remoteCommand({
 
 /** Each once. @throws CommandFailure that names a missing one */
 async function findProducts(
-  client: SellerClient['products'], targets: readonly ProductTarget[],
+  client: SellerClient['products'], member: 'id' | 'sku', names: readonly string[],
 ): Promise<readonly Product[]> {
-  const products = new Map<string, Product>();
-  for (const target of targets) {
-    const product = await client.get(target).catch((error: unknown) => {
-      if (!(error instanceof NotFoundError)) throw error;
-      const name = typeof target === 'string' ? target : target.sku;
-      throw new CommandFailure(`There is no product ${name}. Nothing was deleted.`);
-    });
-    products.set(product.id, product);
-  }
-  return [...products.values()];
+  // The cast: each query has this one member.
+  const queries = names.map((name) => ({ [member]: name }) as ProductLookup);
+  const { results } = await client.lookup(queries);
+  const missing = results.findIndex((products) => products.length === 0);
+  if (missing < 0) return [...new Map(results.flat().map((one) => [one.id, one])).values()];
+  throw new CommandFailure(`There is no product ${names[missing]}. Nothing was deleted.`);
 }
 
 function readIfMatch(flags: Input['flags']): VersionOptions {
@@ -219,12 +216,12 @@ function parseLookup(assignment: string): ProductLookup {
 /** @throws UsageError */
 function parseMembers(assignments: readonly string[]): ProductPatch {
   const members: Record<string, unknown> = {};
-  const metadata: Record<string, string | null> = {};
+  const pairs = new Map<string, string | null>();
   for (const assignment of assignments) {
     const [, name = assignment, value = ''] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
     if (name.startsWith(PAIR_PREFIX) && assignment.includes('=')) {
-      metadata[name.slice(PAIR_PREFIX.length)] = value === '' ? null : value;
-      members['metadata'] = metadata;
+      if (pairs.has(name)) throw new UsageError(`${name} is given twice.`);
+      pairs.set(name, value === '' ? null : value);
       continue;
     }
     const field = SENT_FIELDS.find((candidate) =>
@@ -233,7 +230,9 @@ function parseMembers(assignments: readonly string[]): ProductPatch {
     if (Object.hasOwn(members, name)) throw new UsageError(`${name} is given twice.`);
     members[name] = value === '' && !field.isRequired ? null : parseMember(field, value);
   }
-  return members; // the server validates the values
+  const metadata = [...pairs].map(([name, value]) => [name.slice(PAIR_PREFIX.length), value]);
+  // The server validates the values.
+  return { ...members, ...(pairs.size > 0 && { metadata: Object.fromEntries(metadata) }) };
 }
 
 function parseMember({ name, kind }: SentField, value: string): string | number | boolean {

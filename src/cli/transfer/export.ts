@@ -51,7 +51,9 @@ export const FILTERS: Flags = {
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
   barcode: { value: 'GTIN', help: 'only products with this barcode' },
-  metadata: { value: 'NAME=VALUE', help: 'only products with this pair of metadata' },
+  metadata: {
+    value: 'NAME=VALUE', isRepeated: true, help: 'only products with this pair of metadata',
+  },
   archived: {
     choices: ['false', 'true', 'any'], help: 'true: only archived products; any: all products',
   },
@@ -106,9 +108,8 @@ export const exportProducts = remoteCommand({
 export function readFilters({ metadata, ...flags }: Input['flags']): Omit<ExportOptions, 'format'> {
   const filters = Object.fromEntries(Object.keys(FILTERS).flatMap((name) =>
     (flags[name] === undefined ? [] : [[toCamelCase(name), flags[name]]])));
-  if (metadata === undefined) return filters;
-  const [name, value] = splitAssignment(metadata);
-  return { ...filters, metadata: { [name]: value } };
+  const pairs = metadata?.split('\n').map(splitAssignment);
+  return { ...filters, ...(pairs && { metadata: Object.fromEntries(pairs) }) };
 }
 
 function toCamelCase(flag: string): string {

@@ -50,6 +50,9 @@ describe('products list', { concurrency: true }, () => {
     const flags = ['--metadata', 'erp=a=1', '--fields', 'sku'];
     assert.equal((await shop.run('products', 'list', ...flags)).out, 'sku\nP-1\n');
     assert.equal((await shop.run('export', '-', ...flags)).out.replaceAll('\r', ''), 'sku\nP-1\n');
+    await shop.run('products', 'set', 'P-2', 'metadata.erp=a=1', 'metadata.b=c,d');
+    const both = await shop.run('products', 'list', '--metadata', 'b=c,d', ...flags);
+    assert.equal(both.out, 'sku\nP-2\n');
     const wrong = await shop.run('products', 'list', '--metadata', 'erp');
     assert.equal(wrong.status, 2);
     assert.match(wrong.notes, /^"erp" is not of the form NAME=VALUE\./);
@@ -126,7 +129,10 @@ describe('products get and set', { concurrency: true }, () => {
     assert.match(out, /^metadata\.erp {3}1\nmetadata\.shop {2}2$/m);
     const table = await shop.run('products', 'list', '--archived', 'any', '--fields', 'metadata');
     assert.equal(table.out, 'metadata\nerp=1, shop=2\n');
-    const second = await set('metadata.erp=', 'archived=false', 'low_stock=');
+    const { metadata } = await set('metadata.__proto__=x');
+    assert.deepEqual(Object.entries(metadata).length, 3);
+    const second = await set(
+      'metadata.__proto__=', 'metadata.erp=', 'archived=false', 'low_stock=');
     assert.deepEqual([second.metadata, second.archived, second.low_stock],
       [{ shop: '2' }, undefined, undefined]);
   });
@@ -149,6 +155,7 @@ describe('products get and set', { concurrency: true }, () => {
     [['set', 'P-0', 'archived=yes'], /^archived=yes: Must be true or false\./],
     [['set', 'P-0', '__proto__=1'], /does not set a member/],
     [['set', 'P-0', 'price=1', 'price=2'], /^price is given twice\./],
+    [['set', 'P-0', 'metadata.a=1', 'metadata.a=2'], /^metadata\.a is given twice\./],
     [['set', 'P-0', 'price=1,50'], /^price=1,50: Must be a number such as 12\.50/],
     [['set', 'P-0', 'stock=0x10'], /^stock=0x10: Must be a number/],
     [['set', 'P-0', 'price=0.12345678901234567890123'], /^price=0\.1234\d+: /],
