@@ -5,6 +5,7 @@
  */
 import { rejectMarkedSkus } from '../../api/marked-skus.ts';
 import { explainFaulty, type FindNamed, readNamed } from '../../api/stock/duplicate-levels.ts';
+import { toGtin } from '../../domain/catalogue/barcode.ts';
 import { findSku, type ProductRow } from '../../domain/catalogue/product.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../domain/catalogue/stock-change.ts';
@@ -65,6 +66,7 @@ export class DuplicateRows {
   ): AsyncGenerator<readonly ImportRow[], void, void> {
     using entries = new SkuLines({ hasValues: true });
     using rejected = new SkuLines();
+    using owners = new SkuLines();
     const isSum = this.#choice === 'sum';
     const checked = rejectMarkedSkus(
       reader.read(chunks), this.#store, this.#sellerId, rejectRow,
@@ -78,7 +80,10 @@ export class DuplicateRows {
         .map((product) => (isSum ? idOf(product) : barcodeOf(product)));
       const findNamed = await readNamed(this.#store, this.#sellerId, references);
       yield rows.map((row) => {
-        if (!isSum) return this.#check(row, entries, (product) => findOwn(product, findNamed));
+        if (!isSum) {
+          const unclear = checkBarcode(row, owners, findNamed);
+          return unclear ?? this.#check(row, entries, (product) => findOwn(product, findNamed));
+        }
         const named = requireSku(row);
         const faulty = this.#checkFault(named, rejected, (product) => findNamed(idOf(product))[0]);
         return faulty ?? this.#check(named, entries, ({ sku }) => sku, rejected);
@@ -154,6 +159,29 @@ export class DuplicateRows {
   }
 }
 
+/**
+ * Rejects a row that names its product by a barcode, if an earlier row may have changed which
+ * product has it: the catalogue shows only what earlier batches have written, and a dry run
+ * nothing.
+ * @param owners The lines of the barcodes of rows with a SKU, and of these SKUs
+ */
+function checkBarcode(
+  row: ImportRow, owners: SkuLines, findNamed: FindNamed,
+): ImportRow | undefined {
+  const { line, content } = row;
+  if (!content?.product) return undefined;
+  const { sku, barcode } = content.product;
+  const ofBarcode = barcode ? [`barcode ${toGtin(barcode)}`] : [];
+  if (sku === undefined) {
+    const named = findNamed(barcodeOf(content.product)).map((owner) => `sku ${owner}`);
+    const lines = [...ofBarcode, ...named].map((key) => owners.find(key));
+    const earlier = lines.find((one) => one !== undefined);
+    return earlier === undefined ? undefined : rejectRow(row, unclearBarcode(earlier));
+  }
+  if (barcode !== undefined) for (const key of [...ofBarcode, `sku ${sku}`]) owners.note(key, line);
+  return undefined;
+}
+
 /** The SKU of a row's product, if there is exactly one. */
 function findOwn(product: ProductRow, findNamed: FindNamed): Sku | undefined {
   const named = product.sku === undefined ? findNamed(barcodeOf(product)) : [product.sku];
@@ -193,6 +221,12 @@ function otherPrice(line: number): Issue {
   return {
     pointer: '/price', code: 'duplicate', detail: `${fault} Correct the file, or set ${LAST}`,
   };
+}
+
+function unclearBarcode(line: number): Issue {
+  const detail = `Line ${line} may change which product has this barcode. Give the SKU of the `
+    + `product, or leave this line out and import it afterwards, and ${SEND_WHOLE_FILE}.`;
+  return { pointer: '/barcode', code: 'mismatch', detail };
 }
 
 function tooLarge(line: number): Issue {

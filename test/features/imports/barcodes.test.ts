@@ -87,6 +87,46 @@ test('rejects another price of a product that an earlier row has named by its SK
   assert.deepEqual(show(sum), ['C updated', 'failed required', 'failed required']);
 });
 
+test('rejects a row by barcode if an earlier row may have moved the barcode', async (t) => {
+  const seller = await openShop(t);
+  const product = { ...makeProduct(), stock: 5 };
+  const filler = Array.from({ length: 2_500 }, (_, n) => ({ sku: 'A', price: 1 + n % 2 }));
+  const files: readonly (readonly object[])[] = [
+    [{ ...product, sku: 'NEW', barcode: UNKNOWN }, { barcode: UNKNOWN, stock: 9 }],
+    [{ sku: 'NEW', barcode: UNKNOWN }, ...filler, { barcode: UNKNOWN, stock: 9 }],
+    [{ sku: 'C', barcode: null }, { barcode: CASE, stock: 9 }],
+    [{ sku: 'B', barcode: null }, { sku: 'A', stock: 8 }, { barcode: UPC, stock: 9 }],
+  ];
+  for (const rows of files) {
+    const body = rows.map((row) => JSON.stringify(row)).join('\n');
+    for (const query of ['dry_run=true', 'duplicates=last&dry_run=true', 'duplicates=last', '']) {
+      const { rows: failed } = await importFile(seller, { body, query, type: NDJSON });
+      const last = failed.at(-1);
+      assert.deepEqual([last.line, last.errors[0].pointer, last.errors[0].code],
+        [rows.length, '/barcode', 'mismatch'], `${query}: ${JSON.stringify(last)}`);
+      assert.match(last.errors[0].detail, /^Line 1 may change which product has this barcode\./);
+      for (const [sku, barcode] of [['B', EAN], ['C', CASE]]) {
+        await seller.send({
+          method: 'PATCH', path: `/api/v1/products/sku/${sku}`, body: `{"barcode":"${barcode}"}`,
+          headers: { 'content-type': 'application/merge-patch+json' },
+        });
+      }
+    }
+  }
+});
+
+test('replays an import with rows by barcode under its key', async (t) => {
+  const seller = await openShop(t);
+  const body = [{ ...makeProduct(), sku: 'NEW', barcode: UNKNOWN }, { barcode: UNKNOWN, stock: 9 }]
+    .map((row) => JSON.stringify(row)).join('\n');
+  const send = () => sendFile(seller, {
+    body, type: NDJSON, headers: { 'idempotency-key': 'erp-1' },
+  });
+  const first = await send();
+  assert.equal(first.status, 200);
+  assert.equal((await send()).text, first.text);
+});
+
 test('does not name the product of another seller by its barcode', async (t) => {
   const server = await startServer(t);
   const [seller, other] = [await server.makeSeller(), await server.makeSeller()];
