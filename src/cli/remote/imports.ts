@@ -1,11 +1,12 @@
 /** `imports list` and `imports show`: the import records of a running server. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ImportKind, ImportRecord, SellerClient } from '../../client/index.ts';
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
 import { formatCounts, listResult } from '../format.ts';
 import { printable } from '../printable.ts';
 import { formatMembers } from '../table.ts';
 import { LIMIT_FLAG, openClient, remoteCommand, take, takeRows } from './client.ts';
-import { ROWS_SHOWN, STATUS_TIMEOUT_MS } from './limits.ts';
+import { ROWS_SHOWN, STATUS_TIMEOUT_MS, WRITTEN_POLLS } from './limits.ts';
 
 export const listImports = remoteCommand({
   summary: 'Lists imports, stock syncs, stocktakes, reverts and bulk edits, newest first.',
@@ -27,25 +28,38 @@ export const listImports = remoteCommand({
 });
 
 /**
- * Remembers the newest import before a command starts its own. The returned function says what that
- * has written so far; it returns nothing if it cannot distinguish it from the imports of others.
+ * Remembers which import is the newest one before a command starts another. The returned function
+ * is for an interrupted command: it waits until the server has written what it had received, and
+ * says what that was. A record does not tell an interruption, but its counts no longer change.
  */
 export function followImport(
   { imports }: SellerClient, isOwn: (record: ImportRecord) => boolean,
+  { everyMs, limitMs } = WRITTEN_POLLS,
 ): () => Promise<string> {
-  const list = (limit: number) =>
-    take(imports.list({ limit, timeoutMs: STATUS_TIMEOUT_MS }), limit).catch(() => undefined);
-  const earlier = list(1);
+  const list = (limit: number, signal?: AbortSignal) =>
+    take(imports.list({ limit, timeoutMs: STATUS_TIMEOUT_MS, signal }), limit);
+  const earlier = list(1).catch(() => undefined);
   return async () => {
-    const before = await earlier;
-    if (!before) return '';
-    const [last] = before;
-    const records = await list(ROWS_SHOWN) ?? [];
-    const end = last === undefined ? records.length : records.findIndex(({ id }) => id === last.id);
-    const [own, another] = records.slice(0, Math.max(0, end)).filter((record) =>
-      record.finished_at === null && isOwn(record));
-    if (!own || another) return '';
-    return `So far: ${formatCounts(own.counts)} (${printable(own.id)}). `;
+    const signal = AbortSignal.timeout(limitMs);
+    let written: string | undefined;
+    let where = 'imports list';
+    try {
+      const before = await earlier;
+      while (before) {
+        const records = await list(ROWS_SHOWN, signal);
+        const end = before[0] ? records.findIndex(({ id }) => id === before[0]?.id)
+          : records.length;
+        const [own, another] = records.slice(0, Math.max(0, end)).filter(isOwn);
+        if (another) break; // they cannot be told apart
+        const counts = own ? `So far: ${formatCounts(own.counts)} (${printable(own.id)}). ` : '';
+        if (own && (own.finished_at !== null || counts === written)) return counts;
+        if (counts === written) break;
+        if (own) where = `imports show ${printable(own.id)}`;
+        written = counts;
+        await wait(everyMs, undefined, { signal });
+      }
+    } catch {} // the time is over, or the server does not answer
+    return `${written ?? ''}The server may still write what it has received: "${where}" tells. `;
   };
 }
 

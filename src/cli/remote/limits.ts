@@ -18,6 +18,9 @@ export const REJECTED_ROWS_SHOWN = 5;
 /** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */
 export const REJECTED_ROWS_FILES_LIMIT = 100;
 
+/** Interval and time in which a server writes what it had received from an interrupted command. */
+export const WRITTEN_POLLS = { everyMs: 1_000, limitMs: 8_000 };
+
 /** Rows of a list that commands print without `--limit`. */
 export const ROWS_SHOWN = 20;
 /** Retries of other commands, within a second: somebody waits, and can run them again. */

@@ -13,6 +13,7 @@ import { withInterrupt } from '../progress.ts';
 import { readPosition } from '../settings.ts';
 import { asMembers, withRetries } from './api-error.ts';
 import { openClient, remoteCommand } from './client.ts';
+import { followImport } from './imports.ts';
 
 export const revertChanges = remoteCommand({
   summary: 'Restores products to their state before an import, or before a range of changes.',
@@ -51,25 +52,22 @@ async function send(input: Input, isDryRun: boolean): Promise<RevertSummary> {
   const client = openClient(input);
   const { 'idempotency-key': idempotencyKey = randomUUID() } = flags;
   const options = { force: flags['force'] !== undefined, dryRun: isDryRun, idempotencyKey };
-  const printed = new Map<string, RevertedProduct['status']>();
+  const printed = new Set<string>();
   const resume = 'What was restored stays. To continue, run the command again within 48 hours'
     + ` with --idempotency-key ${idempotencyKey}`;
   const revert = (signal: AbortSignal) => withRetries(async () => {
     const report = await client.imports.revert(selection, { ...options, signal });
     for await (const product of report) {
       if (!printed.has(product.id)) print(input, product);
-      printed.set(product.id, product.status);
+      printed.add(product.id);
     }
     return await report.summary();
   }, RETRY_POLICY, note);
+  const describeWritten = isDryRun ? undefined
+    : followImport(client, ({ kind }) => kind === 'revert');
   try {
-    return await withInterrupt(input.io, revert, () => {
-      if (isDryRun) return 'Interrupted. Nothing was changed.';
-      const groups = Map.groupBy(printed.values(), (status) =>
-        (status === 'conflict' ? 'conflicts' : status));
-      const counts = Object.fromEntries([...groups].map(([name, all]) => [name, all.length]));
-      return `Interrupted. So far: ${formatCounts(counts) || 'nothing'}. ${resume}`;
-    });
+    return await withInterrupt(input.io, revert, async () => (describeWritten
+      ? `Interrupted. ${await describeWritten()}${resume}` : 'Interrupted. Nothing was changed.'));
   } catch (error) {
     if (!(error instanceof CommandFailure) || isDryRun || printed.size === 0) throw error;
     throw new CommandFailure(`${error.message} ${resume}`, { cause: error });

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { ImportRecord, SellerClient } from '../../../src/client/index.ts';
+import { followImport } from '../../../src/cli/remote/imports.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { openShop } from '../shop.ts';
 
@@ -39,4 +41,45 @@ test('lists imports newest first, and prints one', async (t) => {
   const unknown = await shop.run('imports', 'show', 'imp_1');
   assert.equal(unknown.status, 1);
   assert.match(unknown.notes, /You have no import with this id\./);
+});
+
+/** What is said after the record of an import was seen with these numbers of created rows. */
+async function follow(
+  reads: readonly (number | 'finished' | 'none' | 'down')[], limitMs = 60_000,
+): Promise<string> {
+  const left = [...reads];
+  let later = 9;
+  const imports = {
+    async* list({ limit }: { readonly limit: number }) {
+      if (limit === 1) return;
+      const read = left.shift() ?? (later += 1);
+      if (read === 'down') throw new Error('down');
+      if (read === 'none') return;
+      const [created, finished_at] = read === 'finished' ? [9, 'then'] : [read, null];
+      // The cast: the other members are not read.
+      yield { id: 'imp_1', finished_at, counts: { created } } as unknown as ImportRecord;
+    },
+  };
+  // The cast: nothing else of the client is used.
+  const describe = followImport({ imports } as unknown as SellerClient, () => true, {
+    everyMs: 1, limitMs,
+  });
+  const text = await describe();
+  assert.deepEqual(left, [], 'reads until then');
+  return text;
+}
+
+test('waits until the counts of an interrupted import no longer change', async () => {
+  assert.equal(await follow([5, 7, 9, 9]), 'So far: 9 created (imp_1). ');
+  assert.equal(await follow([5, 'finished']), 'So far: 9 created (imp_1). ');
+  assert.equal(await follow(['none', 5, 5]), 'So far: 5 created (imp_1). ');
+});
+
+test('says that the server may still write, and where that is seen', async () => {
+  const says = 'The server may still write what it has received: "imports';
+  assert.equal(await follow([5, 'down']), `So far: 5 created (imp_1). ${says} show imp_1" tells. `);
+  assert.equal(await follow(['none', 'none']), `${says} list" tells. `);
+  assert.equal(await follow(['down']), `${says} list" tells. `);
+  assert.match(await follow([1, 2], 100),
+    new RegExp(`^So far: \\d+ created \\(imp_1\\)\\. ${says} show imp_1" tells\\. $`));
 });
