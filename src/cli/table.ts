@@ -1,7 +1,7 @@
 /**
  * Formats rows as a table, and the members of an object as lines. Text is measured in the cells of
- * a terminal: East Asian characters and emoji take two. On a terminal, a table that is too wide is
- * cut to fit; pipes and files get all of it.
+ * a terminal: East Asian characters and emoji take two. On a terminal, texts of a table that is too
+ * wide are cut to fit, if that is enough; pipes and files get all of it.
  */
 import { printable } from './printable.ts';
 
@@ -15,10 +15,11 @@ type Row = Readonly<Record<string, unknown>>;
 
 const GAP = '  ';
 const ELLIPSIS = '…';
-/** A column is not cut below this width, which shows that there is more. */
-const MIN_CELLS = 4;
-/** Columns that identify a row, which are cut after all others. */
-const IDENTIFIER = /^(?:sku|n|position|(?:\w+_)?id)$/;
+/** What remains of a text: enough to tell that there is more; and of a SKU. */
+const TEXT_CELLS = 4;
+const SKU_CELLS = 12;
+/** Numbers, times (RFC 3339) and ids: a part of one would be taken for another, or is useless. */
+const UNCUT = /^(?:[+-]?\d[\d.]*|\d{4}-\d\d-\d\dT\S+|[a-z]{3}_[\da-v]{11,})$/;
 // East Asian Width W and F (Unicode Standard Annex 11), without the half-width forms.
 const WIDE = new RegExp(String.raw`[[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}`
   + String.raw`\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}`
@@ -51,27 +52,29 @@ export class Table {
     const lines = isFirst ? [names.map(printable), ...cells] : cells;
     this.#widths = names.map((_, column) => lines.reduce((widest, line) =>
       Math.max(widest, measure(line[column] ?? '')), this.#widths[column] ?? 0));
-    const widths = this.#fit(names, rows);
+    const widths = this.#fit(names, lines);
     return lines.map((line) => line.map((cell, column) =>
       fit(cell, widths[column] ?? 0)).join(GAP).trimEnd()).join('\n');
   }
 
-  /** Narrows the widest column again and again: of text first, then numbers, then identifiers. */
-  #fit(names: readonly string[], rows: readonly object[]): readonly number[] {
-    const widths = [...this.#widths];
+  /** Narrows the widest text again and again, then SKUs. What cannot fit remains whole. */
+  #fit(names: readonly string[], lines: readonly (readonly string[])[]): readonly number[] {
+    const columns = names.map((name, at) => {
+      const uncut = lines.map((line) => line[at] ?? '').filter((cell) => UNCUT.test(cell));
+      const least = name === 'sku' ? SKU_CELLS : TEXT_CELLS;
+      return {
+        width: this.#widths[at] ?? 0, isSku: Number(name === 'sku'),
+        least: uncut.reduce((widest, { length }) => Math.max(widest, length), least),
+      };
+    });
     const limit = this.#limit - GAP.length * (names.length - 1);
-    const isNumber = (name: string) => rows.every((row) =>
-      /^(?:number|undefined)$/.test(typeof ((row as Row)[name] ?? undefined)));
-    const ranks = names.map((name) => (IDENTIFIER.test(name) ? 2 : isNumber(name) ? 1 : 0));
-    for (const rank of [0, 1, 2]) {
-      while (widths.reduce((sum, width) => sum + width, 0) > limit) {
-        const widest = Math.max(...widths.filter((_, column) => ranks[column] === rank));
-        if (widest <= MIN_CELLS) break;
-        const column = widths.findIndex((width, at) => ranks[at] === rank && width === widest);
-        widths[column] = widest - 1;
-      }
+    while (columns.reduce((sum, { width }) => sum + width, 0) > limit) {
+      const [widest] = columns.filter(({ width, least }) => width > least)
+        .sort((a, b) => a.isSku - b.isSku || b.width - a.width);
+      if (!widest) return this.#widths;
+      widest.width -= 1;
     }
-    return widths;
+    return columns.map(({ width }) => width);
   }
 }
 
