@@ -109,7 +109,7 @@ function formatValueCases(places: readonly Place[], format: (value: Operand) => 
 
 function formatBash(places: readonly Place[]): string {
   const values = formatValueCases(places, ({ choices, isList }) =>
-    `words='${choices.join(' ')}'${isList ? '; items=${current%"${current##*,}"}' : ''}`);
+    `words='${choices.join(' ')}'${isList ? '; items=${current%"${current##*[,=]}"}' : ''}`);
   const words = places.map(({ path, words: entries, operand, flags }) => {
     const names = flags.map(({ word }) => word);
     const plain = [...entries.map(({ word }) => word), ...operand?.choices ?? []];
@@ -117,18 +117,26 @@ function formatBash(places: readonly Place[]): string {
     const start = operand || entries.length > 0 ? plain : names;
     return `    '${path}') words='${start.join(' ')}' flags='${names.join(' ')}' ;;`;
   });
+  // Bash splits words at COMP_WORDBREAKS, too, and replaces only what follows the last break.
   return `# Completes seller-api in bash. To load it: source <(seller-api completion bash)
 _seller_api() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words='' flags='' items=''
-${formatSearch(places, 'COMP_WORDS[@]:1:COMP_CWORD-1')}
+  local current typed line=\${COMP_LINE:0:COMP_POINT} words='' flags='' items=''
+  read -ra typed <<< "$line."
+  current=\${typed[\${#typed[@]}-1]%.}
+${formatSearch(places, 'typed[@]:1:${#typed[@]}-2')}
   case "$place" in
 ${words.join('\n')}
   esac
-  case $current in -*) words=$flags ;; esac
+  case $current in
+    --*=*) previous=\${current%%=*} items=\${current%%=*}= words='' ;;
+    -*) words=$flags ;;
+  esac
   case "$place $previous" in
 ${values}
   esac
   COMPREPLY=($(compgen -P "$items" -W "$words" -- "\${current#"$items"}"))
+  local breaks=\${COMP_WORDBREAKS//[^:=]/}
+  COMPREPLY=("\${COMPREPLY[@]#"\${breaks:+\${current%"\${current##*[$breaks]}"}}"}")
 }
 complete -o default -F _seller_api seller-api
 `;

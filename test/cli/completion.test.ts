@@ -25,6 +25,9 @@ const CASES = ([
   ['changes tail --types created,st', 'created,stock', 'created,deleted'],
 ] as const).filter(isThere);
 
+/** What a line calls that a terminal completed. */
+const PRINT_LINE = 'seller-api() { echo "[got:$* end]"; }\n';
+
 interface Choice {
   /** The command line up to the value. */
   readonly typed: string;
@@ -76,9 +79,8 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
     const path = await writeScript(t, 'bash');
     if (path === undefined) return;
     for (const [typed, offered, not] of CASES) {
-      const words = `seller-api ${typed}`.split(' ');
       const out = evaluate('bash', ['--norc'], `source '${path}'
-        COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}
+        COMP_LINE='seller-api ${typed}' COMP_POINT=\${#COMP_LINE}
         _seller_api; printf '%s\\n' "\${COMPREPLY[@]}"; complete -p seller-api`);
       const lines = out.split('\n');
       assert.ok(lines.includes(offered) && !lines.includes(not), `${typed}: ${out}`);
@@ -86,7 +88,7 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
     }
     const flags = await listChoices();
     const program = flags.map(({ typed }) => `
-      COMP_WORDS=(seller-api ${typed} '') COMP_CWORD=${typed.split(' ').length}
+      COMP_LINE='seller-api ${typed}' COMP_POINT=\${#COMP_LINE}
       _seller_api; printf '%s\\n' "\${COMPREPLY[@]}" ''`);
     assertOffered(flags, evaluate('bash', ['--norc'], `source '${path}'\n${program.join('\n')}`));
   });
@@ -105,27 +107,47 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
     assertOffered(flags, evaluate('fish', ['--no-config'], `source '${path}'\n${program}`));
   });
 
+  test('in a terminal with bash, which breaks words at colons and equals signs', async (t) => {
+    const path = await writeScript(t, 'bash');
+    if (path === undefined || await writeScript(t, 'zsh') === undefined) return;
+    writeFileSync(join(dirname(path), 'rc'), `source '${path}'\n${PRINT_LINE}`);
+    assertCompleted(`bash --noprofile --rcfile '${join(dirname(path), 'rc')}' -i`, [
+      ['profi\tlis\t', 'profile list .'],
+      ['key create --scopes pro\tr\t', 'key create --scopes products:read .'],
+      ['key create --scopes products:read,pri\t',
+        'key create --scopes products:read,prices:write .'],
+      ['key create --scopes=products:read,pri\t',
+        'key create --scopes=products:read,prices:write .'],
+      ['products list --sort=-pr\t', 'products list --sort=-price .'],
+      ['products list --sort -pr\t', 'products list --sort -price .'],
+      ['changes tail --types=cr\t', 'changes tail --types=created .'],
+    ]);
+  });
+
   test('in zsh', async (t) => {
     const path = await writeScript(t, 'zsh');
     if (path === undefined) return;
-    const folder = dirname(path);
-    writeFileSync(join(folder, '.zshrc'), `autoload -U compinit; compinit -u -D
-      source '${path}'; seller-api() { print -r -- "[got:\${*} end]" }`);
-    // A shell in a pseudo-terminal gets the key strokes; the completed line calls that function.
-    for (const [typed, line] of ([
+    writeFileSync(join(dirname(path), '.zshrc'),
+      `autoload -U compinit; compinit -u -D\nsource '${path}'\n${PRINT_LINE}`);
+    assertCompleted(`env ZDOTDIR='${dirname(path)}' zsh -i`, [
       ['profi\tlis\t', 'profile list .'], ['export --price-mi\t', 'export --price-min .'],
       ['import --format nd\t', 'import --format ndjson .'], ['completion z\t', 'completion zsh .'],
       ['changes tail --types created,st\t', 'changes tail --types created,stock .'],
       ['products list --sort -pr\t', 'products list --sort -price .'],
-    ] as const).filter(isThere)) {
-      const out = evaluate('zsh', ['-f'], `zmodload zsh/zpty; export ZDOTDIR='${folder}'
-        zpty shell zsh -i
-        zpty -w shell $'seller-api ${typed.replaceAll('\t', '\\t')}.'
-        zpty -r -m shell out '*\\[got:* end\\]*'; print -r -- $out; zpty -d shell`);
-      assert.ok(out.includes(`[got:${line} end]`), JSON.stringify([typed, out]));
-    }
+    ]);
   });
 });
+
+/** Types key strokes in a shell in a pseudo-terminal, and asserts the lines that they become. */
+function assertCompleted(shell: string, cases: readonly [typed: string, line: string][]): void {
+  for (const [typed, line] of cases.filter(isThere)) {
+    const out = evaluate('zsh', ['-f'], `zmodload zsh/zpty
+      zpty shell ${shell}
+      zpty -w shell $'seller-api ${typed.replaceAll('\t', '\\t')}.'
+      zpty -r -m shell out '*\\[got:* end\\]*'; print -r -- $out; zpty -d shell`);
+    assert.ok(out.includes(`[got:${line} end]`), JSON.stringify([typed, out]));
+  }
+}
 
 test('names the supported shells', async () => {
   for (const shell of ['tcsh', 'toString']) {
