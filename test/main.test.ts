@@ -86,12 +86,15 @@ test('has a guide that lists every command, and no flag that does not exist', as
   assert.deepEqual([...new Set(named)].sort(), [...known.keys()].sort());
 });
 
-test('explains a command with -h and with a leading help', async () => {
+test('explains a command with -h, and with a leading help or --help', async () => {
   const [{ out: long }, ...others] = await Promise.all([
     run(['key', 'list', '--help']), run(['key', 'list', '-h']), run(['help', 'key', 'list']),
+    run(['--help', 'key', 'list']), run(['help', '--help', 'key', 'list', '--help']),
   ]);
   assert.match(long, /^Usage: seller-api key list /m);
   for (const { status, out } of others) assert.deepEqual([status, out], [0, long]);
+  const [{ out: all }, twice] = await Promise.all([run(['--help']), run(['--help', '--help'])]);
+  assert.deepEqual([twice.status, twice.out], [0, all]);
 });
 
 test('prints its version and that of Node', async () => {

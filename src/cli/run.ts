@@ -38,8 +38,9 @@ async function dispatch(
   assertNoKey(words);
   const [first = '', second] = words;
   if (first === '--version') return print(io, describeVersion(words.includes('--json')));
-  if (first === '-h' || first === 'help') {
-    return dispatch([...words.slice(1), '--help'], io, onPrinted);
+  if (first === '-h' || first === 'help' || (first === '--help' && second !== undefined)) {
+    const others = words.slice(1).filter((word) => word !== '--help');
+    return dispatch([...others, '--help'], io, onPrinted);
   }
   const name = [`${first} ${second}`, first].find((text) => commands.has(text));
   const load = commands.get(name ?? '');
