@@ -211,7 +211,7 @@ function assertOperands(names: readonly string[], operands: readonly string[]): 
     throw new UsageError(`This command takes only flags, not "${operands[0]}".`);
   }
   const hint = operands.length > limit ? ', in quotes if it contains spaces' : '';
-  throw new UsageError(`Give ${names.join(' ')}${hint}.`);
+  throw new UsageError(`Give ${names.join(' ').replace(/[[\]]|\.{3}/g, '')}${hint}.`);
 }
 
 /** The flags of a command, with those that every command has. */

@@ -148,7 +148,7 @@ describe('products get and set', { concurrency: true }, () => {
   });
 
   const wrong: readonly [args: readonly string[], says: RegExp][] = [
-    [['set', 'P-0'], /^Give SKU MEMBER=VALUE\.\.\.\./],
+    [['set', 'P-0'], /^Give SKU MEMBER=VALUE\. Run/],
     [['set', 'P-0', 'price'], /^"price" does not set a member .* Did you mean price=VALUE\?/],
     [['set', 'P-0', 'prise=1'], /Did you mean price=VALUE\?/],
     [['set', 'P-0', 'weight=1'], /Members are: name, .*, stock, barcode, .*, archived\./],
@@ -161,6 +161,7 @@ describe('products get and set', { concurrency: true }, () => {
     [['set', 'P-0', 'price=0.12345678901234567890123'], /^price=0\.1234\d+: /],
     [['set', 'P-0', 'price=1', '--if-match', 'x'], /^--if-match takes a position, such as 12, not/],
     [['get', ''], /^SKU is empty\./],
+    [['get', 'P-0', 'P-1'], /^Give SKU, in quotes if it contains spaces\./],
     [['set', '', 'price=1'], /^SKU is empty\./],
     [['delete', 'P-0', '', '--yes'], /^SKU is empty\./],
     [['get'], /^Name the product: either SKU or --id ID\./],

@@ -262,7 +262,7 @@ test('ends with one clear line if the reader of its output closes the pipe', asy
 });
 
 const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
-  [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
+  [['a.csv', 'b.csv'], /^Give FILE\|-, in quotes/],
   [['--json'], /--json needs a FILE/],
   [['all.xlsx'], /--format csv or --format ndjson/],
   [['--format', 'json'], /^--format takes csv or ndjson, not "json"\. Did/],
