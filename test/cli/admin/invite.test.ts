@@ -130,6 +130,16 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   assert.match(without.notes, /--replace-account needs --seller/);
 });
 
+test('invites to a seller by its external id', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const args = ['--data', folder, '--json'];
+  await run(['seller', 'create', 'Mugs', '--external-id', 'user/7', ...args]);
+  const { out } = await run(['seller', 'invite', '--seller', 'user/7', ...args]);
+  assert.match(JSON.parse(out).url, /\?shop=existing$/);
+  const reset = await run(['seller', 'reset-totp', 'user/7', ...args]);
+  assert.match(JSON.parse(reset.out).error.detail, /^This seller has no account\./);
+});
+
 test('rejects an unknown seller, by its id or external id', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const args = ['seller', 'invite', '--data', folder, '--seller'];
