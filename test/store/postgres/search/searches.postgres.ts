@@ -1,4 +1,4 @@
-/** Searches and reports of one seller never share a connection with the work of others. */
+/** Searches and reports: on connections of their own, and by indexes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openPostgresStore } from '../../../../src/store/postgres/store.ts';
@@ -49,5 +49,35 @@ describe('reads that may be slow', { skip: NO_POSTGRES }, () => {
     ]));
     assert.deepEqual(queued, []);
     assert.ok(slow.size > 0 && shared.size > 0 && slow.isDisjointFrom(shared));
+  });
+
+  // Before the table has been analyzed, and while entries of the index are pending.
+  test('look up pairs of metadata by their index right after an import', async (t) => {
+    const store = await openPostgresStore({ connect: await borrowDatabase(t), key: TEST_KEY });
+    t.after(() => store.close());
+    const actor = await makeActor(store);
+    const products = countTo(30_000).map((n) =>
+      makeNewProduct({ metadata: { erp: `e${n}`, shop: 'main' } }));
+    for (let start = 0; start < products.length; start += 1_000) {
+      await store.importProducts(actor, products.slice(start, start + 1_000), 'upsert');
+    }
+    const { run } = Connection.prototype;
+    t.after(() => { Connection.prototype.run = run; });
+    const plans: Promise<string>[] = [];
+    Connection.prototype.run = function explain(this: Connection, statements, ...args) {
+      const [statement] = statements;
+      if (statement?.text.includes('json_to_recordset')) {
+        const { text, values } = statement;
+        plans.push(run.call(this, [{ text: `EXPLAIN ${text}`, values }])
+          .then((results) => JSON.stringify(results[0]?.rows)));
+      }
+      return run.call(this, statements, ...args);
+    };
+    const { results } = await store.lookUpProducts(actor.sellerId,
+      countTo(100).map((n) => ({ metadata: { erp: `e${n}` } })), products.length);
+    assert.ok(results.every(({ length }) => length === 1));
+    const [plan = ''] = await Promise.all(plans);
+    assert.match(plan, /Bitmap Index Scan on product_metadata/);
+    assert.doesNotMatch(plan, /Seq Scan on product/);
   });
 });
