@@ -95,8 +95,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
     const nodes = openNodeCount(writes, SCHEMA_VERSION, nodeIntervals);
     const runTransaction = prepareRunTransaction(writes, lived.now);
-    const mutations = prepareRun({ writer, runTransaction, delivery, key, nodes });
-    const run = reviewing(mutations, queries);
+    const run = reviewing(
+      prepareRun({ writer, runTransaction, delivery, key, nodes }), queries);
     const livedTime = await openLivedTime(lived, queries, run);
     const limits = queryOf(explaining(writes));
     return {
@@ -164,10 +164,10 @@ interface RunOptions {
 }
 
 /** Mutations of catalogues share transactions; the others have one each. */
-function prepareRun(options: RunOptions): { readonly run: RunMutation } {
+function prepareRun(options: RunOptions): RunMutation {
   const { writer, runTransaction, delivery, key, nodes } = options;
   const auditKey = deriveAuditKey(key);
-  const run: RunMutation = async (name, input, idempotency) => {
+  return async (name, input, idempotency) => {
     const problem = nodes.findProblem();
     if (problem !== undefined) throw new AppError('unavailable', problem);
     const { sellerId, scope, rows } = describeCall(name, input, idempotency);
@@ -193,7 +193,6 @@ function prepareRun(options: RunOptions): { readonly run: RunMutation } {
     // The cast: a mutation has the outcome of its name.
     return outcome as never;
   };
-  return { run };
 }
 
 /** Positions as a transaction sees them that has locked the seller. */

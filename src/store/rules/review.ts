@@ -14,16 +14,20 @@ interface PlannedChange extends Pick<ChangeToReview, 'type' | 'before' | 'after'
   readonly previousPosition: number | undefined;
 }
 
-/** Movements that it is about to write. */
+/** A change of stock that it is about to make. */
+export interface PlannedMovement {
+  readonly productId: ProductId;
+  readonly sku: Sku;
+  readonly before: number;
+  readonly after: number;
+  /** Position of the product's last change before this one. */
+  readonly previousPosition: number;
+  readonly reason: string | undefined;
+}
+
+/** Those of a batch (`StockBatch`). */
 interface PlannedMovements {
-  readonly movements: readonly {
-    readonly productId: ProductId;
-    readonly sku: Sku;
-    readonly before: number;
-    readonly after: number;
-    readonly previousPosition: number;
-    readonly reason: string | undefined;
-  }[];
+  readonly movements: readonly PlannedMovement[];
   readonly context: { readonly origin: Pick<ChangeToReview, 'source'> };
 }
 

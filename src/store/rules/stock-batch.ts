@@ -13,9 +13,10 @@ import {
 } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
-import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import { parseProductId, type SellerId } from '../../domain/id.ts';
 import { type BarcodeOwners, findOwners } from './barcode-owners.ts';
 import type { ChangeActor } from './history.ts';
+import type { PlannedMovement } from './review.ts';
 import type { StockLevel } from './stock-levels.ts';
 
 const NOTHING = 'nothing was changed';
@@ -30,14 +31,7 @@ interface BatchContext {
 }
 
 /** A change event of a batch; the events have consecutive positions. */
-interface StockMovement {
-  readonly productId: ProductId;
-  readonly sku: Sku;
-  readonly before: number;
-  readonly after: number;
-  /** Position of the product's last change before this one. */
-  readonly previousPosition: number;
-  readonly reason: string | undefined;
+interface StockMovement extends PlannedMovement {
   readonly sequence: number | undefined;
 }
 

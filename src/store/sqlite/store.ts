@@ -68,7 +68,7 @@ async function open(
     const reader = new Reader(file, writer);
     const highWater = openHighWater(reader.queries.readMark, marks);
     const commits = openCommitSubscriptions(reader);
-    const run = reviewing(writer, reader.queries);
+    const run = reviewing((...call) => writer.run(...call), reader.queries);
     const livedTime = await openLivedTime(lived, reader.methods, run);
     const webhooks = webhookMethods(key, reader.methods, run, clock);
     const delivery = openDelivery({

@@ -30,10 +30,7 @@ export function reviewOf({ review }: Pick<Actor, 'review'>): MutationReview | un
 }
 
 /** Runs mutations, those of writes with a review by it. */
-export function reviewing(
-  writer: Pick<ReviewedStore, 'run'>, queries: HistoryQueries,
-): RunMutation {
-  const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
+export function reviewing(run: RunMutation, queries: HistoryQueries): RunMutation {
   return (name, input, idempotency) => {
     // The cast: other inputs have no actor with a review.
     const { actor } = input as { readonly actor?: Pick<Actor, 'review'> };
