@@ -11,7 +11,7 @@ import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api
 import { actorName, type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
 import { listOf, oneOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import { parseSellerReference } from '../domain/access/seller.ts';
+import { findSellerNamed } from '../domain/access/seller.ts';
 import { PROGRAM_KEY_ID } from '../domain/id.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { rateLimited } from '../http/rate-limit.ts';
@@ -132,8 +132,7 @@ export class Authenticator {
 export async function findProgramCaller(
   store: AccessStore, { seller: id, scopes = SCOPES, actor }: HostCaller, address: string,
 ): Promise<Caller> {
-  const reference = parseSellerReference(id);
-  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  const seller = await findSellerNamed(store, id);
   if (!seller) throw new AppError('not_found', `No seller has the id or external id ${
       JSON.stringify(id)}.`);
   if (seller.disabledAt !== undefined) {

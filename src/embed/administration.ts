@@ -8,9 +8,9 @@ import {
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import {
-  DEFAULT_CURRENCY, type DeletedSeller, describeDeletedSeller, describeSeller, parseNewSeller,
-  parseSellerPatch, parseSellerReference,
-  type Seller as StoredSeller, type SellerDescription,
+  DEFAULT_CURRENCY, type DeletedSeller, describeDeletedSeller, describeSeller, findSellerNamed,
+  parseNewSeller, parseSellerPatch, parseSellerReference, type Seller as StoredSeller,
+  type SellerDescription,
 } from '../domain/access/seller.ts';
 import {
   listOf, parseText, type Parse, type Parsers, readArgument, readValue,
@@ -349,8 +349,7 @@ export class Keys {
 
 /** @throws AppError `invalid_data`, `not_found` */
 async function getSeller(store: AccessStore, text: string, method: string): Promise<StoredSeller> {
-  const reference = parseSellerReference(readValue(text, method, parseText));
-  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  const seller = await findSellerNamed(store, readValue(text, method, parseText));
   if (seller) return seller;
   throw new AppError('not_found', 'No seller has this id or external id.');
 }

@@ -2,8 +2,8 @@
 import { AppError } from '../../domain/error.ts';
 import { formatSellerId, type SellerId } from '../../domain/id.ts';
 import {
-  DEFAULT_CURRENCY, describeDeletedSeller, describeSeller, parseNewSeller, parseSellerReference,
-  type Seller,
+  DEFAULT_CURRENCY, describeDeletedSeller, describeSeller, findSellerNamed, parseNewSeller,
+  parseSellerReference, type Seller,
 } from '../../domain/access/seller.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import { listAll } from '../../store/list-all.ts';
@@ -83,8 +83,7 @@ async function setDisabled({ operands, location }: Input, isDisabled: boolean): 
 
 /** The seller with an id or external id. @throws AppError `not_found` */
 export async function getSeller(store: AccessStore, text = ''): Promise<Seller> {
-  const reference = parseSellerReference(text);
-  const seller = reference === undefined ? undefined : await store.findSeller(reference);
+  const seller = await findSellerNamed(store, text);
   if (seller) return seller;
   const hint = '"seller list" shows the ids.';
   throw new AppError('not_found', `No seller has the id or external id "${text}". ${hint}`);

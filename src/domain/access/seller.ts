@@ -131,6 +131,14 @@ export function parseSellerReference(text: string): SellerReference | undefined 
   return parseSellerId(text) ?? (validateExternalId(text) ? undefined : text as ExternalId);
 }
 
+/** The seller with an id or external id. */
+export async function findSellerNamed(
+  store: { findSeller(reference: SellerReference): Promise<Seller | undefined> }, text: string,
+): Promise<Seller | undefined> {
+  const reference = parseSellerReference(text);
+  return reference === undefined ? undefined : await store.findSeller(reference);
+}
+
 /** No external id looks like an id, so a reference has one meaning. */
 function validateExternalId(text: string): ValidationError | undefined {
   if (text.startsWith('sel_')) {
