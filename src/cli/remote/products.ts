@@ -2,7 +2,7 @@
  * `products list`, `get`, `lookup`, `set` and `delete`: the catalogue of a running server, product
  * by product. `import` and `export` are for files.
  */
-import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
+import { LOOKUP_QUERIES_LIMIT, PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
   type NewProduct, NotFoundError, type Product, type ProductFieldName, type ProductLookup,
   type ProductPatch, type SellerClient, type VersionOptions,
@@ -171,16 +171,24 @@ export const deleteProducts = remoteCommand({
   },
 });
 
+type FoundProduct = Pick<Product, 'id' | 'sku' | 'name'>;
+
 /** Each once. @throws CommandFailure that names a missing one */
 async function findProducts(
   client: SellerClient['products'], member: 'id' | 'sku', names: readonly string[],
-): Promise<readonly Product[]> {
-  // The cast: each query has this one member.
-  const queries = names.map((name) => ({ [member]: name }) as ProductLookup);
-  const { results } = await client.lookup(queries);
-  const missing = results.findIndex((products) => products.length === 0);
-  if (missing < 0) return [...new Map(results.flat().map((one) => [one.id, one])).values()];
-  throw new CommandFailure(`There is no product ${names[missing]}. Nothing was deleted.`);
+): Promise<readonly FoundProduct[]> {
+  const products = new Map<string, FoundProduct>();
+  for (let start = 0; start < names.length; start += LOOKUP_QUERIES_LIMIT) {
+    const part = names.slice(start, start + LOOKUP_QUERIES_LIMIT);
+    // The cast: each query has this one member.
+    const queries = part.map((name) => ({ [member]: name }) as ProductLookup);
+    const { results } = await client.lookup(queries, { fields: ['id', 'sku', 'name'] });
+    for (const [index, [product]] of results.entries()) {
+      if (product) products.set(product.id, product);
+      else throw new CommandFailure(`There is no product ${part[index]}. Nothing was deleted.`);
+    }
+  }
+  return [...products.values()];
 }
 
 function readIfMatch(flags: Input['flags']): VersionOptions {

@@ -248,6 +248,14 @@ describe('products delete', { concurrency: true }, () => {
     assert.equal(same.status, 0);
   });
 
+  test('deletes none of more products than a lookup has if the last one is missing', async (t) => {
+    const shop = await openStockedShop(t, 1_001);
+    const skus = Array.from({ length: 1_001 }, (_, n) => `P-${n}`);
+    const { status, notes } = await shop.run('products', 'delete', ...skus, 'X', '--yes');
+    assert.deepEqual([status, notes], [1, 'There is no product X. Nothing was deleted.\n']);
+    assert.equal(await shop.readPosition(), 1_001);
+  });
+
   test('asks on a terminal, and deletes only after a yes', async (t) => {
     const shop = await openStockedShop(t, 8);
     const skus = Array.from({ length: 7 }, (_, n) => `P-${n}`);
