@@ -59,6 +59,9 @@ export class Table {
 
   /** Narrows the widest text again and again, then SKUs. What cannot fit remains whole. */
   #fit(names: readonly string[], lines: readonly (readonly string[])[]): readonly number[] {
+    const limit = this.#limit - GAP.length * (names.length - 1);
+    let excess = this.#widths.reduce((sum, width) => sum + width, 0) - limit;
+    if (excess <= 0) return this.#widths;
     const columns = names.map((name, at) => {
       const uncut = lines.map((line) => line[at] ?? '').filter((cell) => UNCUT.test(cell));
       const least = name === 'sku' ? SKU_CELLS : TEXT_CELLS;
@@ -67,8 +70,7 @@ export class Table {
         least: uncut.reduce((widest, { length }) => Math.max(widest, length), least),
       };
     });
-    const limit = this.#limit - GAP.length * (names.length - 1);
-    while (columns.reduce((sum, { width }) => sum + width, 0) > limit) {
+    for (; excess > 0; excess -= 1) {
       const [widest] = columns.filter(({ width, least }) => width > least)
         .sort((a, b) => a.isSku - b.isSku || b.width - a.width);
       if (!widest) return this.#widths;
