@@ -144,11 +144,11 @@ function encode(
 ): AsyncGenerator<Uint8Array, void, void> {
   const reader = { hasEnded: false };
   const chunks = readChunks(pieces, reader);
+  const end = chunks.return.bind(chunks); // waits for the next chunk
   return Object.assign(chunks, {
-    // The one of the generator waits for its next chunk.
-    return: () => {
+    return() {
       reader.hasEnded = true;
-      return Object.getPrototypeOf(chunks).return.call(chunks);
+      return end();
     },
   });
 }

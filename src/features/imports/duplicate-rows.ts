@@ -171,15 +171,16 @@ function checkBarcode(
   const { line, content } = row;
   if (!content?.product) return undefined;
   const { sku, barcode } = content.product;
-  const ofBarcode = barcode ? [`barcode ${toGtin(barcode)}`] : [];
-  if (sku === undefined) {
-    const named = findNamed(barcodeOf(content.product)).map((owner) => `sku ${owner}`);
-    const lines = [...ofBarcode, ...named].map((key) => owners.find(key));
-    const earlier = lines.find((one) => one !== undefined);
-    return earlier === undefined ? undefined : rejectRow(row, unclearBarcode(earlier));
+  if (barcode === undefined) return undefined;
+  const ofBarcode = barcode === null ? [] : [`barcode ${toGtin(barcode)}`];
+  if (sku !== undefined) {
+    for (const key of [...ofBarcode, `sku ${sku}`]) owners.note(key, line);
+    return undefined;
   }
-  if (barcode !== undefined) for (const key of [...ofBarcode, `sku ${sku}`]) owners.note(key, line);
-  return undefined;
+  const named = findNamed(barcodeOf(content.product)).map((owner) => `sku ${owner}`);
+  const lines = [...ofBarcode, ...named].map((key) => owners.find(key));
+  const earlier = lines.find((one) => one !== undefined);
+  return earlier === undefined ? undefined : rejectRow(row, unclearBarcode(earlier));
 }
 
 /** The SKU of a row's product, if there is exactly one. */
