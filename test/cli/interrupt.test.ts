@@ -52,7 +52,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 12
     while (readdirSync(folder).length === 1) await wait(5);
     child.kill(signal);
     assert.deepEqual((await once(child, 'close'))[0], status);
-    const says = 'The server may still write what it has received: "imports list" tells.'
+    const says = 'The server may still write what it has received: "imports list" shows it.'
       + ' Imported rows stay. Run the command again to import the rest.';
     assert.equal(await notes, `Interrupted. ${says}\n`);
     assert.deepEqual(readdirSync(folder), ['products.csv']);

@@ -143,7 +143,7 @@ export class DuplicateLevels {
       : reject(row, explainDuplicate(previousLine), sku);
   }
 
-  /** What a row names besides its SKU; if it has one, only sums of all rows need the rest. */
+  /** What names a product other than the SKU: with a SKU, only sums of all rows need it. */
   #withoutSku(reference: ProductReference): ProductReference {
     const { sku, ...others } = reference;
     return sku === undefined ? reference : this.#needsAll ? others : NO_REFERENCE;

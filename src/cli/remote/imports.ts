@@ -59,7 +59,7 @@ export function followImport(
         await wait(everyMs, undefined, { signal });
       }
     } catch {} // the time is over, or the server does not answer
-    return `${written ?? ''}The server may still write what it has received: "${where}" tells. `;
+    return `${written ?? ''}The server may still write what it has received: "${where}" shows it. `;
   };
 }
 

@@ -77,9 +77,10 @@ test('waits until the counts of an interrupted import no longer change', async (
 
 test('says that the server may still write, and where that is seen', async () => {
   const says = 'The server may still write what it has received: "imports';
-  assert.equal(await follow([5, 'down']), `So far: 5 created (imp_1). ${says} show imp_1" tells. `);
-  assert.equal(await follow(['none', 'none']), `${says} list" tells. `);
-  assert.equal(await follow(['down']), `${says} list" tells. `);
+  const counts = 'So far: 5 created (imp_1). ';
+  assert.equal(await follow([5, 'down']), `${counts}${says} show imp_1" shows it. `);
+  assert.equal(await follow(['none', 'none']), `${says} list" shows it. `);
+  assert.equal(await follow(['down']), `${says} list" shows it. `);
   assert.match(await follow([1, 2], 100),
-    new RegExp(`^So far: \\d+ created \\(imp_1\\)\\. ${says} show imp_1" tells\\. $`));
+    new RegExp(`^So far: \\d+ created \\(imp_1\\)\\. ${says} show imp_1" shows it\\. $`));
 });
